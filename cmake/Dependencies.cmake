@@ -1,0 +1,10 @@
+# Everything comes from Debian 12 by name; `./check` installs the packages. Nothing is fetched here.
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(FUSE3 REQUIRED IMPORTED_TARGET fuse3>=3.14)
+pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)
+find_package(tl-expected REQUIRED)
+find_package(fmt REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(Boost REQUIRED COMPONENTS program_options)
+find_package(GTest REQUIRED)
+find_package(Threads REQUIRED)
