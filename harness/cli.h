@@ -61,7 +61,7 @@ struct ParsedCommand {
   std::vector<std::string> positionals;  // In order; optional ones at the end may be absent.
   std::vector<std::string> child;        // Behind "--"; empty when there was none.
   bool json = false;                     // --json was given.
-  std::string name;                      // The command's own name, for UsageError().
+  std::string name;                      // "tornfs explore", for UsageError().
 };
 
 // One row of the command table. Strings are literals.
