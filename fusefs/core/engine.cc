@@ -144,18 +144,19 @@ void Engine::Commit(Change change, bool joins) {
 
 void Engine::Settle(const std::vector<Pending::Item>& items, OpNumber by) {
   if (items.empty()) return;
+  std::vector<Ino> unnamed;
   for (const Pending::Item& item : items) {
     if (recording_) recording_->durable_by[item.tag] = by;
-    if (durable_.Find(item.effect.ino) == nullptr) continue;
-    Ino before = kNoIno;
-    if (item.effect.kind == CellKind::kEntry) {
-      if (const Entry* entry = durable_.FindEntry(item.effect.ino, *item.effect.name)) {
-        before = entry->ino;
-      }
+    const Effect& effect = item.effect;
+    if (durable_.Find(effect.ino) == nullptr) continue;
+    if (effect.kind == CellKind::kEntry) {
+      const Entry* before = durable_.FindEntry(effect.ino, *effect.name);
+      if (before != nullptr) unnamed.push_back(before->ino);
     }
-    Apply(item.effect, durable_);
-    if (before != kNoIno) Collect(before, by);
+    Apply(effect, durable_);
   }
+  // Only now: a later item may have given an inode its next name.
+  for (const Ino ino : unnamed) Collect(ino, by);
   if (recording_) recording_->durable.push_back({by + 1, durable_});
 }
 

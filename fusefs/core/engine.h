@@ -45,11 +45,11 @@ namespace tornfs {
 
 // What SetAttributes is to change; absent fields stay.
 struct AttributeChange {
-  std::optional<mode_t> mode;  // Permission bits.
-  std::optional<uid_t> uid;
-  std::optional<gid_t> gid;
-  std::optional<Nanoseconds> atime;
-  std::optional<Nanoseconds> mtime;
+  std::optional<mode_t> mode = {};  // Permission bits.
+  std::optional<uid_t> uid = {};
+  std::optional<gid_t> gid = {};
+  std::optional<Nanoseconds> atime = {};
+  std::optional<Nanoseconds> mtime = {};
 };
 
 // One entry of a listing. `cookie` continues after it; "." and ".." come first.

@@ -81,7 +81,9 @@ Result<Choice> Window::ChoiceOf(std::string_view token) const {
     if (TakeChar(text, '-') && !TakeNumber(text, last)) return BadToken(token);
     if (last < first || last >= nodes) return BadToken(token);
     for (std::uint64_t i = first; i <= last; ++i) choice.kept[i] = false;
-    if (!TakeChar(text, ',') && !text.empty() && text.front() != ';') return BadToken(token);
+    const bool more = TakeChar(text, ',');
+    const bool ended = text.empty() || text.front() == ';';
+    if (more == ended) return BadToken(token);
   }
   while (TakeChar(text, ';')) {
     Choice::Torn torn{};
