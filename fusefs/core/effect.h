@@ -52,7 +52,8 @@ struct Effect {
 class Tree;
 
 // Applies `effect` to `tree`. Applying the effects of a history in order to its base gives the tree
-// that processes saw. Data beyond the size stays, invisible: see Tree clipping in window.h.
+// that processes saw. Data beyond the size stays, invisible, until a crash
+// state is made of the tree (window.h, 3).
 // Requires that the inodes concerned are in the tree.
 void Apply(const Effect& effect, Tree& tree);
 

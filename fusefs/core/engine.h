@@ -45,11 +45,11 @@ namespace tornfs {
 
 // What SetAttributes is to change; absent fields stay.
 struct AttributeChange {
-  std::optional<mode_t> mode;  // Permission bits.
-  std::optional<uid_t> uid;
-  std::optional<gid_t> gid;
-  std::optional<Nanoseconds> atime;
-  std::optional<Nanoseconds> mtime;
+  std::optional<mode_t> mode = {};  // Permission bits.
+  std::optional<uid_t> uid = {};
+  std::optional<gid_t> gid = {};
+  std::optional<Nanoseconds> atime = {};
+  std::optional<Nanoseconds> mtime = {};
 };
 
 // One entry of a listing. `cookie` continues after it; "." and ".." come first.
@@ -82,9 +82,6 @@ class Engine {
   void AddPromise(std::string line);
   // Makes everything durable, as sync does, without being an op.
   void SettleAll();
-  // Replaces current tree and base: import. Everything in it is durable.
-  void Replace(Tree tree, Ino next_ino);
-
   [[nodiscard]] const Tree& current() const { return current_; }
   [[nodiscard]] const Tree& durable() const { return durable_; }
   [[nodiscard]] const Pending& pending() const { return pending_; }
@@ -170,15 +167,34 @@ class Engine {
   void PowerLoss(const Window& window, const Choice& choice);
 
  private:
-  struct Change;  // One op being made; see op_scope.h.
-  friend class OpScope;
+  // An op in the making: its effects are in the current tree already.
+  struct Change {
+    Op op;
+    std::vector<Effect> effects;
+  };
+  [[nodiscard]] Change Begin(OpKind kind, const Caller& caller, Ino ino);
+  // Adds an effect to `change` and applies it to the current tree.
+  void Make(Change& change, Effect effect);
+  void MakeEntry(Change& change, Ino dir, std::string_view name, Ino child,
+                 GroupTag group = GroupTag::kAlone);
+  void MakeData(Change& change, Ino ino, std::uint64_t offset, std::uint64_t length,
+                ContentPosition content, GroupTag group = GroupTag::kAlone);
+  void MakeSize(Change& change, Ino ino, std::uint64_t size, GroupTag group = GroupTag::kAlone);
+  // Gives the op its number, records it, and sorts its effects into durable and pending.
+  void Commit(Change change, bool joins = false);
 
   [[nodiscard]] Outcome<const Inode*> Directory(Ino dir) const;
   [[nodiscard]] Outcome<const Inode*> Regular(Ino ino) const;
+  // The directory `dir` if `name` can be made in it.
+  [[nodiscard]] Outcome<void> FreeName(Ino dir, std::string_view name) const;
   [[nodiscard]] Outcome<Ino> AddInode(const Caller& caller, Ino dir, std::string_view name,
-                                      Inode inode, OpKind kind, std::string target);
-  void Collect(Ino ino);
-  void Settle(std::vector<Pending::Item> items, OpNumber by);
+                                      Inode inode, OpKind kind);
+  [[nodiscard]] Outcome<void> MayReplace(const Entry& moved, const Entry& replaced) const;
+  void Cut(Change& change, Ino ino, std::uint64_t size);
+  // Makes `items` durable in the name of op `by`.
+  void Settle(const std::vector<Pending::Item>& items, OpNumber by);
+  // Lets go of an inode that nothing leads to any more.
+  void Collect(Ino ino, OpNumber by);
 
   ContentStore* store_;
   const Model* model_;

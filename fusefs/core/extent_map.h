@@ -10,6 +10,7 @@
 
 #include <sys/uio.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -40,19 +41,42 @@ class ExtentMap {
   void Gather(const ContentStore& store, std::uint64_t offset, std::uint64_t length,
               std::vector<iovec>& out) const;
 
+  // Calls visit(offset, length, position) for each piece of [offset, offset + length) in order;
+  // holes have position kZeros.
+  template <class Visit>
+  void ForEach(std::uint64_t offset, std::uint64_t length, Visit&& visit) const;
+
   // First offset >= `offset` that lies in an extent / in no extent. UINT64_MAX if there is none.
   [[nodiscard]] std::uint64_t NextData(std::uint64_t offset) const;
   [[nodiscard]] std::uint64_t NextHole(std::uint64_t offset) const;
 
-  // Bytes covered by extents in [offset, offset + length).
-  [[nodiscard]] std::uint64_t Allocated(std::uint64_t offset, std::uint64_t length) const;
-
-  [[nodiscard]] bool empty() const { return extents_.empty(); }
+  // Bytes covered by extents.
+  [[nodiscard]] std::uint64_t allocated() const { return allocated_; }
 
  private:
   void Clear(std::uint64_t begin, std::uint64_t end);
 
   PersistentMap<std::uint64_t, Extent> extents_;  // By offset.
+  std::uint64_t allocated_ = 0;
 };
+
+template <class Visit>
+void ExtentMap::ForEach(std::uint64_t offset, std::uint64_t length, Visit&& visit) const {
+  const std::uint64_t end = offset + length;
+  auto cursor = extents_.Floor(offset);
+  if (!cursor.valid()) cursor = extents_.Begin();
+  for (; offset < end && cursor.valid(); cursor.Next()) {
+    const std::uint64_t begin = cursor.key();
+    const Extent& extent = cursor.value();
+    if (begin + extent.length <= offset) continue;
+    if (begin >= end) break;
+    if (begin > offset) visit(offset, begin - offset, kZeros);
+    offset = std::max(offset, begin);
+    const std::uint64_t n = std::min(begin + extent.length, end) - offset;
+    visit(offset, n, extent.position + (offset - begin));
+    offset += n;
+  }
+  if (offset < end) visit(offset, end - offset, kZeros);
+}
 
 }  // namespace tornfs

@@ -20,10 +20,10 @@
 
 namespace tornfs {
 
-// What a barrier on an inode covers besides the data and size of that inode.
+// What an effect needs to survive, besides the earlier versions of its own cell.
 enum class Order : std::uint8_t {
-  kNone,   // Effects are ordered only within their cell.
-  kTotal,  // An effect survives only with every effect of every earlier op.
+  kNone,   // Nothing.
+  kTotal,  // Every effect of every earlier op.
 };
 
 // How small a piece of a write can survive by itself.
@@ -47,8 +47,6 @@ struct Model {
   // Groups that are never split.
   bool rename_whole = true;
   bool truncate_whole = true;
-  // Every op is one group, apart from the data of the last write where tearing allows it.
-  bool ops_whole = false;
   // Overrules --tear where the model forbids tearing.
   bool never_torn = false;
 

@@ -28,8 +28,12 @@ class Pending {
   // durable under `model`: those it covers, and what order and groups tie to them.
   [[nodiscard]] std::vector<Item> TakeDurable(const Model& model, OpKind barrier, Ino ino);
 
-  // Forgets what pending data lies in [begin, end) of `ino`: a durable truncation superseded it.
-  void TrimData(Ino ino, std::uint64_t begin, std::uint64_t end);
+  // Removes and returns the data effects on `ino` that overlap [begin, end), oldest first: what a
+  // truncation that is durable at once leaves behind it.
+  [[nodiscard]] std::vector<Item> TakeData(Ino ino, std::uint64_t begin, std::uint64_t end);
+
+  // Removes and returns every effect on the contents or attributes of `ino`, oldest first.
+  [[nodiscard]] std::vector<Item> TakeAll(Ino ino);
 
   // In the order they were made.
   [[nodiscard]] std::vector<Effect> Effects() const;
@@ -37,8 +41,8 @@ class Pending {
   [[nodiscard]] bool empty() const { return live_ == 0; }
   // Bytes of file data pending.
   [[nodiscard]] std::uint64_t DataBytes() const;
-  // Pending effects on the contents, size or attributes of `ino`, and entries leading to it.
-  [[nodiscard]] bool Mentions(Ino ino) const;
+  // True if some pending entry leads to `ino`.
+  [[nodiscard]] bool LeadsTo(Ino ino) const { return children_.contains(ino); }
   void Clear();
 
  private:
@@ -46,8 +50,9 @@ class Pending {
     Item item;
     bool live = true;
   };
-  [[nodiscard]] std::vector<std::uint32_t> TakeOrder(const Model& model, OpKind barrier, Ino ino);
-  void CloseOverEntries(const Model& model, std::vector<std::uint32_t>& wanted);
+  // Removes the slots of that index; the result is in the order of the indexes.
+  [[nodiscard]] std::vector<Item> Take(std::vector<std::uint32_t> indexes);
+  void AddTiedEntries(std::vector<std::uint32_t>& wanted) const;
   void Compact();
 
   std::vector<Slot> slots_;

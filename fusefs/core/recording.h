@@ -68,7 +68,13 @@ struct Recording {
   };
   std::vector<Birth> births;
   std::vector<Promise> promises;  // `cut` never falls.
-  Ino next_ino = kRootIno + 1;    // At the end.
+  // The durable tree at cuts where it changed, rising; what lies between follows from `births`.
+  struct DurableAt {
+    OpNumber cut;
+    Tree tree;
+  };
+  std::vector<DurableAt> durable;
+  Ino next_ino = kRootIno + 1;  // At the end.
 
   // The cut at the end: one more than the last op.
   [[nodiscard]] OpNumber end() const;
@@ -76,7 +82,7 @@ struct Recording {
   [[nodiscard]] const Op& At(OpNumber number) const;
 
   // The durable tree and the pending effects at `cut`, as a power loss there would find them.
-  // Requires start.next_op <= cut <= end(). Cost: linear in the effects before `cut`.
+  // Requires start.next_op <= cut <= end(). Cost: a glance at every effect before `cut`.
   [[nodiscard]] Base BaseAt(OpNumber cut) const;
 
   // Promises made before op `cut` was served.

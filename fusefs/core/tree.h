@@ -44,8 +44,7 @@ struct Inode {
   mode_t mode = 0;  // With the type.
   uid_t uid = 0;
   gid_t gid = 0;
-  // Names that lead here; for a directory 2 plus its subdirectories while it has a name.
-  std::uint32_t links = 0;
+  std::uint32_t links = 0;  // Names that lead here; programs see Inode::VisibleLinks.
   dev_t device = 0;
   std::uint64_t size = 0;
   Nanoseconds atime = 0;
@@ -62,6 +61,10 @@ struct Inode {
   Ino parent = kNoIno;
   std::string name;
 
+  // st_nlink: for a directory its name, its "." and the ".." of its subdirectories.
+  [[nodiscard]] std::uint32_t VisibleLinks() const {
+    return IsDirectory() && links > 0 ? 2 + subdirectories : links;
+  }
   [[nodiscard]] bool IsDirectory() const { return S_ISDIR(mode); }
   [[nodiscard]] bool IsRegular() const { return S_ISREG(mode); }
 };
@@ -92,6 +95,10 @@ class Tree {
 
   [[nodiscard]] std::size_t inodes() const { return inodes_.size(); }
 
+  // Drops every inode that no path from the root leads to, and counts links anew: names inside
+  // unreachable directories no longer count. Cost: linear in the inodes.
+  void KeepReachable();
+
   // A digest of everything a program can see from the root: names, types, modes, owners, sizes,
   // contents, link structure. Times and inode numbers are left out. Equal trees have equal digests
   // however they came about.
@@ -104,7 +111,6 @@ class Tree {
     Inode inode;
     mutable std::optional<Digest> digest;  // Of the inode alone, without children.
   };
-  void AdjustLinks(Ino child, int by);
   [[nodiscard]] Digest OwnDigest(const Shared& shared, const ContentStore& store) const;
 
   PersistentMap<Ino, std::shared_ptr<Shared>> inodes_;

@@ -108,7 +108,18 @@ class Window {
   Tear tear_;
   const ContentStore* store_;
   std::vector<Node> nodes_;
-  Tree all_;  // State with everything kept, before clipping.
+  // Every part of every node, in the order of effects: how a state is built.
+  struct Step {
+    std::uint32_t node;
+    Part part;
+  };
+  std::vector<Step> steps_;
+  // The durable tree with what `choice` keeps, not yet clipped.
+  [[nodiscard]] Tree Build(const Choice& choice) const;
+
+  std::vector<Ino> clipped_;       // Files whose bytes beyond the size are to go.
+  bool directories_move_ = false;  // Link counts must be taken anew in each state.
+  Tree all_;                       // Everything kept: what reports call things by.
   friend class WindowBuilder;
 };
 
