@@ -1,0 +1,212 @@
+// Engine: the filesystem behind a mount, without the mount. It serves the calls of programs on the
+// current tree, keeps apart what is durable and what is pending, and turns a power loss into a new
+// current tree.
+//
+//   base      tree at the start plus everything made durable since
+//   pending   effects performed and not yet durable
+//   current   what processes see: the base with every pending effect
+//
+// Callers check permissions first (the kernel does, by mode bits); the engine checks everything
+// else and answers as Linux does on ext4.
+//
+// Every state-changing call that succeeds is one op with the next number. Calls that fail, and
+// calls that change nothing (a write of no bytes), are no ops.
+//
+// An inode whose last name is gone lives while it is pinned: by the kernel's lookups and by open
+// handles. Node ids and epochs are the mount's affair (fusefs/fuse).
+//
+// Threads: none; one engine belongs to one loop. Cost: see design figures; a call is one or two
+// microseconds plus the copy of the bytes written.
+#pragma once
+
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/uio.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "fusefs/core/content_store.h"
+#include "fusefs/core/errno.h"
+#include "fusefs/core/model.h"
+#include "fusefs/core/pending.h"
+#include "fusefs/core/recording.h"
+#include "fusefs/core/tree.h"
+#include "fusefs/core/window.h"
+
+namespace tornfs {
+
+// What SetAttributes is to change; absent fields stay.
+struct AttributeChange {
+  std::optional<mode_t> mode = {};  // Permission bits.
+  std::optional<uid_t> uid = {};
+  std::optional<gid_t> gid = {};
+  std::optional<Nanoseconds> atime = {};
+  std::optional<Nanoseconds> mtime = {};
+};
+
+// One entry of a listing. `cookie` continues after it; "." and ".." come first.
+struct ListedEntry {
+  std::string_view name;
+  Ino ino;
+  mode_t type;  // S_IFMT bits.
+  std::uint64_t cookie;
+};
+
+class Engine {
+ public:
+  // Gives the time of the next op, in nanoseconds since 1970.
+  using Clock = std::function<Nanoseconds()>;
+
+  // `store` and `model` must outlive the engine. The tree is empty until Load.
+  Engine(ContentStore& store, const Model& model, Clock clock);
+
+  // --- life ---
+
+  // Starts again from `base`, as after a mount, a kill or a power loss: pins are forgotten, the
+  // current tree is the base with its pending effects. With `record`, a new recording begins.
+  void Load(Base base, bool record);
+  // Everything up to now, as a value. The current pending effects stay pending.
+  [[nodiscard]] Base Snapshot() const;
+  // The recording since Load(.., true); null if none is kept.
+  [[nodiscard]] const Recording* recording() const { return recording_.get(); }
+  [[nodiscard]] std::unique_ptr<Recording> TakeRecording();
+  // Notes a line of standard output at this place of the history. Without a recording it is lost.
+  void AddPromise(std::string line);
+  // Makes everything durable, as sync does, without being an op.
+  void SettleAll();
+  [[nodiscard]] const Tree& current() const { return current_; }
+  [[nodiscard]] const Tree& durable() const { return durable_; }
+  [[nodiscard]] const Pending& pending() const { return pending_; }
+  [[nodiscard]] const Model& model() const { return *model_; }
+  [[nodiscard]] ContentStore& store() const { return *store_; }
+  [[nodiscard]] OpNumber next_op() const { return next_op_; }
+
+  // --- reading: no ops ---
+
+  // Errors: ENOENT, ENOTDIR, ENAMETOOLONG. "." and ".." are understood.
+  [[nodiscard]] Outcome<Ino> Lookup(Ino dir, std::string_view name) const;
+  // Fills st_ino, st_mode, ... st_blocks; st_blksize is 4096. Errors: ENOENT for an unknown inode.
+  [[nodiscard]] Outcome<struct stat> Stat(Ino ino) const;
+  [[nodiscard]] Outcome<std::string_view> ReadLink(Ino ino) const;
+  // Pointers to the bytes of [offset, offset + length) that lie below the size.
+  [[nodiscard]] Outcome<std::uint64_t> Read(Ino ino, std::uint64_t offset, std::uint64_t length,
+                                            std::vector<iovec>& out) const;
+  // SEEK_DATA or SEEK_HOLE. Errors: ENXIO, EINVAL.
+  [[nodiscard]] Outcome<std::uint64_t> Seek(Ino ino, std::uint64_t offset, int whence) const;
+  // Calls `add` for each entry after `cookie` (0 starts) until it answers false.
+  [[nodiscard]] Outcome<void> List(Ino dir, std::uint64_t cookie,
+                                   const std::function<bool(const ListedEntry&)>& add) const;
+  [[nodiscard]] struct statvfs StatFs() const;
+
+  // --- names ---
+
+  // Regular files, fifos, sockets, devices. `mode` has the type and is already masked.
+  // Errors: EEXIST, ENOENT (the directory is deleted), ENOTDIR, ENAMETOOLONG, EINVAL.
+  [[nodiscard]] Outcome<Ino> MakeNode(const Caller& caller, Ino dir, std::string_view name,
+                                      mode_t mode, dev_t device, OpKind kind = OpKind::kCreate);
+  [[nodiscard]] Outcome<Ino> MakeDirectory(const Caller& caller, Ino dir, std::string_view name,
+                                           mode_t mode);
+  [[nodiscard]] Outcome<Ino> MakeSymlink(const Caller& caller, Ino dir, std::string_view name,
+                                         std::string_view target);
+  // Errors: EPERM (directory), EMLINK, EEXIST, ENOENT (the inode has no name left).
+  [[nodiscard]] Outcome<void> Link(const Caller& caller, Ino ino, Ino dir, std::string_view name);
+  // Errors: EISDIR, ENOENT.
+  [[nodiscard]] Outcome<void> Unlink(const Caller& caller, Ino dir, std::string_view name);
+  // Errors: ENOTDIR, ENOTEMPTY, ENOENT.
+  [[nodiscard]] Outcome<void> RemoveDirectory(const Caller& caller, Ino dir, std::string_view name);
+  // `flags` of renameat2: 0, RENAME_NOREPLACE, RENAME_EXCHANGE; others are EINVAL.
+  [[nodiscard]] Outcome<void> Rename(const Caller& caller, Ino dir, std::string_view name,
+                                     Ino new_dir, std::string_view new_name, unsigned flags);
+
+  // --- contents ---
+
+  // Writes `bytes` at `offset`, growing the file if needed. `joins` says that this is the rest of
+  // the write(2) that made the last op: it becomes part of that op.
+  // Errors: EFBIG, ENOSPC.
+  [[nodiscard]] Outcome<void> Write(const Caller& caller, Ino ino, std::uint64_t offset,
+                                    std::span<const std::byte> bytes, bool joins = false);
+  // Pages of a shared mapping that the kernel writes back: never grows the file.
+  [[nodiscard]] Outcome<void> WriteBack(const Caller& caller, Ino ino, std::uint64_t offset,
+                                        std::span<const std::byte> bytes);
+  [[nodiscard]] Outcome<void> Truncate(const Caller& caller, Ino ino, std::uint64_t size);
+  // `mode` of fallocate: 0, KEEP_SIZE, PUNCH_HOLE | KEEP_SIZE, ZERO_RANGE [| KEEP_SIZE].
+  // Errors: EOPNOTSUPP for other modes, EFBIG.
+  [[nodiscard]] Outcome<void> Allocate(const Caller& caller, Ino ino, int mode,
+                                       std::uint64_t offset, std::uint64_t length);
+  // Copies at most `length` bytes; returns how many. Errors: EINVAL for overlapping ranges.
+  [[nodiscard]] Outcome<std::uint64_t> CopyRange(const Caller& caller, Ino from,
+                                                 std::uint64_t from_offset, Ino to,
+                                                 std::uint64_t to_offset, std::uint64_t length);
+  [[nodiscard]] Outcome<void> SetAttributes(const Caller& caller, Ino ino,
+                                            const AttributeChange& change);
+
+  // --- barriers ---
+
+  // kFsync or kFdatasync of a file, kFsyncdir of a directory, kSyncfs of everything (any ino).
+  [[nodiscard]] Outcome<void> Barrier(const Caller& caller, OpKind kind, Ino ino);
+
+  // --- life of inodes ---
+
+  void Pin(Ino ino, std::uint64_t count = 1);
+  void Unpin(Ino ino, std::uint64_t count = 1);
+
+  // --- crashes ---
+
+  // What a power loss now can do.
+  [[nodiscard]] Window CrashWindow(Tear tear) const;
+  // Loses power: the state that `choice` gives is durable and current, nothing is pending. Ops go
+  // on counting; a recording ends (take it first).
+  void PowerLoss(const Window& window, const Choice& choice);
+
+ private:
+  // An op in the making: its effects are in the current tree already.
+  struct Change {
+    Op op;
+    std::vector<Effect> effects;
+  };
+  [[nodiscard]] Change Begin(OpKind kind, const Caller& caller, Ino ino);
+  // Adds an effect to `change` and applies it to the current tree.
+  void Make(Change& change, Effect effect);
+  void MakeEntry(Change& change, Ino dir, std::string_view name, Ino child,
+                 GroupTag group = GroupTag::kAlone);
+  void MakeData(Change& change, Ino ino, std::uint64_t offset, std::uint64_t length,
+                ContentPosition content, GroupTag group = GroupTag::kAlone);
+  void MakeSize(Change& change, Ino ino, std::uint64_t size, GroupTag group = GroupTag::kAlone);
+  // Gives the op its number, records it, and sorts its effects into durable and pending.
+  void Commit(Change change, bool joins = false);
+
+  [[nodiscard]] Outcome<const Inode*> Directory(Ino dir) const;
+  [[nodiscard]] Outcome<const Inode*> Regular(Ino ino) const;
+  // The directory `dir` if `name` can be made in it.
+  [[nodiscard]] Outcome<void> FreeName(Ino dir, std::string_view name) const;
+  [[nodiscard]] Outcome<Ino> AddInode(const Caller& caller, Ino dir, std::string_view name,
+                                      Inode inode, OpKind kind);
+  [[nodiscard]] Outcome<void> MayReplace(const Entry& moved, const Entry& replaced) const;
+  void Cut(Change& change, Ino ino, std::uint64_t size);
+  // Makes `items` durable in the name of op `by`.
+  void Settle(const std::vector<Pending::Item>& items, OpNumber by);
+  // Lets go of an inode that nothing leads to any more.
+  void Collect(Ino ino, OpNumber by);
+
+  ContentStore* store_;
+  const Model* model_;
+  Clock clock_;
+  Tree durable_;
+  Tree current_;
+  Pending pending_;
+  std::unique_ptr<Recording> recording_;
+  std::unordered_map<Ino, std::uint64_t> pins_;
+  OpNumber next_op_ = 1;
+  Ino next_ino_ = kRootIno + 1;
+  Nanoseconds last_time_ = 0;
+};
+
+}  // namespace tornfs

@@ -1,0 +1,125 @@
+// Engine: calls that change contents and sizes.
+#include <fcntl.h>
+#include <linux/falloc.h>
+
+#include <algorithm>
+
+#include "fusefs/core/engine.h"
+
+namespace tornfs {
+
+Outcome<void> Engine::Write(const Caller& caller, Ino ino, std::uint64_t offset,
+                            std::span<const std::byte> bytes, bool joins) {
+  const auto inode = Regular(ino);
+  if (!inode) return tl::make_unexpected(inode.error());
+  if (bytes.empty()) return {};
+  if (offset > kMaxFileBytes || bytes.size() > kMaxFileBytes - offset) return Refuse(EFBIG);
+  const auto content = store_->Append(bytes);
+  if (!content) return tl::make_unexpected(content.error());
+  const std::uint64_t end = offset + bytes.size();
+  const bool grows = end > (*inode)->size;
+  Change change = Begin(OpKind::kWrite, caller, ino);
+  if (joins) change.op.number = next_op_ - 1;
+  change.op.offset = offset;
+  change.op.length = bytes.size();
+  MakeData(change, ino, offset, bytes.size(), *content);
+  if (grows) MakeSize(change, ino, end);
+  Commit(std::move(change), joins);
+  return {};
+}
+
+Outcome<void> Engine::WriteBack(const Caller& caller, Ino ino, std::uint64_t offset,
+                                std::span<const std::byte> bytes) {
+  const auto inode = Regular(ino);
+  if (!inode) return tl::make_unexpected(inode.error());
+  const std::uint64_t size = (*inode)->size;
+  if (offset >= size) return {};
+  bytes = bytes.first(std::min<std::uint64_t>(bytes.size(), size - offset));
+  const auto content = store_->Append(bytes);
+  if (!content) return tl::make_unexpected(content.error());
+  Change change = Begin(OpKind::kWriteback, caller, ino);
+  change.op.offset = offset;
+  change.op.length = bytes.size();
+  MakeData(change, ino, offset, bytes.size(), *content);
+  Commit(std::move(change));
+  return {};
+}
+
+// A smaller size, the blocks behind it dropped, and the rest of the last block zeroed. Filesystems
+// that write in place do the last by itself, so it can be early or late.
+void Engine::Cut(Change& change, Ino ino, std::uint64_t size) {
+  const std::uint64_t old_size = current_.Find(ino)->size;
+  const std::uint64_t block_end =
+      std::min((size + kPageBytes - 1) / kPageBytes * kPageBytes, old_size);
+  MakeSize(change, ino, size, GroupTag::kTruncate);
+  MakeData(change, ino, block_end, old_size - block_end, kZeros, GroupTag::kTruncate);
+  MakeData(change, ino, size, block_end - size, kZeros);
+}
+
+Outcome<void> Engine::Truncate(const Caller& caller, Ino ino, std::uint64_t size) {
+  const auto inode = Regular(ino);
+  if (!inode) return tl::make_unexpected(inode.error());
+  if (size > kMaxFileBytes) return Refuse(EFBIG);
+  const std::uint64_t old_size = (*inode)->size;
+  Change change = Begin(OpKind::kTruncate, caller, ino);
+  change.op.offset = size;
+  if (size < old_size) Cut(change, ino, size);
+  if (size > old_size) MakeSize(change, ino, size);
+  Commit(std::move(change));
+  return {};
+}
+
+Outcome<void> Engine::Allocate(const Caller& caller, Ino ino, int mode, std::uint64_t offset,
+                               std::uint64_t length) {
+  const auto inode = Regular(ino);
+  if (!inode) return tl::make_unexpected(inode.error());
+  if (length == 0) return Refuse(EINVAL);
+  const bool keep_size = (mode & FALLOC_FL_KEEP_SIZE) != 0;
+  const int what = mode & ~FALLOC_FL_KEEP_SIZE;
+  const bool punch = what == FALLOC_FL_PUNCH_HOLE && keep_size;
+  const bool zero = what == FALLOC_FL_ZERO_RANGE;
+  if (what != 0 && !punch && !zero) return Refuse(EOPNOTSUPP);
+  if (offset > kMaxFileBytes || length > kMaxFileBytes - offset) return Refuse(EFBIG);
+  const std::uint64_t end = offset + length;
+  const std::uint64_t size = (*inode)->size;
+  Change change = Begin(OpKind::kFallocate, caller, ino);
+  change.op.offset = offset;
+  change.op.length = length;
+  if (punch || zero) {
+    const std::uint64_t begin = std::min(offset, size);
+    MakeData(change, ino, begin, std::min(end, size) - begin, kZeros);
+  }
+  if (!keep_size && end > size) MakeSize(change, ino, end);
+  Commit(std::move(change));
+  return {};
+}
+
+Outcome<std::uint64_t> Engine::CopyRange(const Caller& caller, Ino from, std::uint64_t from_offset,
+                                         Ino to, std::uint64_t to_offset, std::uint64_t length) {
+  const auto source = Regular(from);
+  if (!source) return tl::make_unexpected(source.error());
+  const auto target = Regular(to);
+  if (!target) return tl::make_unexpected(target.error());
+  const std::uint64_t size = (*source)->size;
+  if (from_offset >= size) return 0;
+  length = std::min(length, size - from_offset);
+  if (from == to && from_offset < to_offset + length && to_offset < from_offset + length) {
+    return Refuse(EINVAL);
+  }
+  if (to_offset > kMaxFileBytes || length > kMaxFileBytes - to_offset) return Refuse(EFBIG);
+  // The copy refers to the bytes where they are; nothing is stored twice.
+  const ExtentMap content = (*source)->content;
+  Change change = Begin(OpKind::kCopyRange, caller, to);
+  change.op.offset = to_offset;
+  change.op.length = length;
+  const std::uint64_t end = to_offset + length;
+  const bool grows = end > (*target)->size;
+  content.ForEach(from_offset, length, [&](std::uint64_t at, std::uint64_t n, ContentPosition p) {
+    MakeData(change, to, to_offset + (at - from_offset), n, p);
+  });
+  if (grows) MakeSize(change, to, end);
+  Commit(std::move(change));
+  return length;
+}
+
+}  // namespace tornfs

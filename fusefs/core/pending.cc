@@ -1,0 +1,131 @@
+#include "fusefs/core/pending.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace tornfs {
+
+void Pending::Add(Effect effect, std::uint32_t tag) {
+  const auto index = static_cast<std::uint32_t>(slots_.size());
+  by_ino_[effect.ino].push_back(index);
+  if (effect.child != kNoIno) ++children_[effect.child];
+  slots_.push_back({{std::move(effect), tag}, true});
+  ++live_;
+}
+
+std::vector<Pending::Item> Pending::TakeDurable(const Model& model, OpKind barrier, Ino ino) {
+  std::vector<std::uint32_t> wanted;
+  if (model.order == Order::kTotal || barrier == OpKind::kSyncfs) {
+    for (std::uint32_t i = 0; i < slots_.size(); ++i) {
+      if (slots_[i].live) wanted.push_back(i);
+    }
+    return Take(std::move(wanted));
+  }
+  const auto own = by_ino_.find(ino);
+  if (own == by_ino_.end()) return {};
+  for (const std::uint32_t i : own->second) {
+    if (model.Covers(barrier, slots_[i].item.effect)) wanted.push_back(i);
+  }
+  if (model.rename_whole) AddTiedEntries(wanted);
+  return Take(std::move(wanted));
+}
+
+// A rename that is never split ties an entry of this directory to one of another, which must then
+// be as new as that: with every earlier version of it, and whatever those are tied to.
+void Pending::AddTiedEntries(std::vector<std::uint32_t>& wanted) const {
+  std::vector<bool> in(slots_.size(), false);
+  for (const std::uint32_t i : wanted) in[i] = true;
+  const auto want = [&](std::uint32_t i) {
+    if (in[i] || !slots_[i].live) return;
+    in[i] = true;
+    wanted.push_back(i);
+  };
+  for (std::size_t next = 0; next < wanted.size(); ++next) {
+    const std::uint32_t index = wanted[next];
+    const Effect& effect = slots_[index].item.effect;
+    if (effect.kind != CellKind::kEntry) continue;
+    for (const std::uint32_t other : by_ino_.at(effect.ino)) {
+      if (other >= index) break;
+      const Effect& earlier = slots_[other].item.effect;
+      if (earlier.kind == CellKind::kEntry && *earlier.name == *effect.name) want(other);
+    }
+    if (effect.group != GroupTag::kRename) continue;
+    const auto same_op = [&](std::uint32_t i) { return slots_[i].item.effect.op == effect.op; };
+    for (std::uint32_t i = index; i-- > 0 && same_op(i);) want(i);
+    for (std::uint32_t i = index + 1; i < slots_.size() && same_op(i); ++i) want(i);
+  }
+}
+
+std::vector<Pending::Item> Pending::TakeData(Ino ino, std::uint64_t begin, std::uint64_t end) {
+  const auto own = by_ino_.find(ino);
+  if (own == by_ino_.end()) return {};
+  std::vector<std::uint32_t> wanted;
+  for (const std::uint32_t i : own->second) {
+    const Effect& effect = slots_[i].item.effect;
+    if (effect.kind == CellKind::kData && effect.offset < end &&
+        effect.offset + effect.length > begin) {
+      wanted.push_back(i);
+    }
+  }
+  return Take(std::move(wanted));
+}
+
+std::vector<Pending::Item> Pending::TakeAll(Ino ino) {
+  const auto own = by_ino_.find(ino);
+  return own == by_ino_.end() ? std::vector<Item>() : Take(own->second);
+}
+
+std::vector<Pending::Item> Pending::Take(std::vector<std::uint32_t> indexes) {
+  std::sort(indexes.begin(), indexes.end());
+  std::vector<Item> items;
+  items.reserve(indexes.size());
+  for (const std::uint32_t i : indexes) {
+    slots_[i].live = false;
+    items.push_back(std::move(slots_[i].item));
+    const Ino child = items.back().effect.child;
+    if (child != kNoIno && --children_[child] == 0) children_.erase(child);
+  }
+  live_ -= indexes.size();
+  for (const Item& item : items) {
+    const auto own = by_ino_.find(item.effect.ino);
+    if (own == by_ino_.end()) continue;
+    std::erase_if(own->second, [&](std::uint32_t i) { return !slots_[i].live; });
+    if (own->second.empty()) by_ino_.erase(own);
+  }
+  if (live_ == 0 || (slots_.size() > 64 && live_ < slots_.size() / 2)) Compact();
+  return items;
+}
+
+void Pending::Compact() {
+  std::vector<Slot> old = std::move(slots_);
+  Clear();
+  for (Slot& slot : old) {
+    if (slot.live) Add(std::move(slot.item.effect), slot.item.tag);
+  }
+}
+
+std::vector<Effect> Pending::Effects() const {
+  std::vector<Effect> effects;
+  effects.reserve(live_);
+  for (const Slot& slot : slots_) {
+    if (slot.live) effects.push_back(slot.item.effect);
+  }
+  return effects;
+}
+
+std::uint64_t Pending::DataBytes() const {
+  std::uint64_t bytes = 0;
+  for (const Slot& slot : slots_) {
+    if (slot.live && slot.item.effect.content != kZeros) bytes += slot.item.effect.length;
+  }
+  return bytes;
+}
+
+void Pending::Clear() {
+  slots_.clear();
+  by_ino_.clear();
+  children_.clear();
+  live_ = 0;
+}
+
+}  // namespace tornfs

@@ -1,0 +1,102 @@
+// How windows and choices are written: for people, and as tokens.
+#include <charconv>
+
+#include "fusefs/core/window.h"
+
+namespace tornfs {
+namespace {
+
+std::string Number(std::uint64_t value) { return std::to_string(value); }
+
+tl::unexpected<Error> BadToken(std::string_view token) {
+  return Fail(ErrorCode::kInvalid, "not a choice of this window: '" + std::string(token) + "'");
+}
+
+// Takes a number off the front of `text`.
+bool TakeNumber(std::string_view& text, std::uint64_t& value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc()) return false;
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  return true;
+}
+
+bool TakeChar(std::string_view& text, char wanted) {
+  if (text.empty() || text.front() != wanted) return false;
+  text.remove_prefix(1);
+  return true;
+}
+
+}  // namespace
+
+std::string Window::Describe(std::uint32_t index) const {
+  const Node& node = nodes_[index];
+  const Part& part = node.parts.front();
+  const Effect& effect = effects()[part.effect];
+  const std::string path = all_.PathOf(effect.ino);
+  switch (effect.kind) {
+    case CellKind::kData:
+      return "bytes " + Number(part.begin) + ".." + Number(part.end) + " of " + path;
+    case CellKind::kSize: return "size " + Number(effect.value) + " of " + path;
+    case CellKind::kMode: return "mode of " + path;
+    case CellKind::kUid: return "owner of " + path;
+    case CellKind::kGid: return "group of " + path;
+    case CellKind::kEntry: break;
+  }
+  const std::string name = path.empty() ? *effect.name : path + "/" + *effect.name;
+  if (effect.group == GroupTag::kRename) return "rename to " + name;
+  return (effect.child == kNoIno ? "removal of " : "name ") + name;
+}
+
+// "nodes:lost,lost-lost;torn@bytes;torn@bytes"
+std::string Window::Token(const Choice& choice) const {
+  std::string token = Number(nodes_.size()) + ":";
+  bool first = true;
+  for (std::size_t i = 0; i < choice.kept.size(); ++i) {
+    if (choice.kept[i]) continue;
+    std::size_t last = i;
+    while (last + 1 < choice.kept.size() && !choice.kept[last + 1]) ++last;
+    if (!first) token += ",";
+    first = false;
+    token += Number(i);
+    if (last > i) token += "-" + Number(last);
+    i = last;
+  }
+  for (const Choice::Torn& torn : choice.torn) {
+    token += ";" + Number(torn.node) + "@" + Number(torn.bytes);
+  }
+  return token;
+}
+
+Result<Choice> Window::ChoiceOf(std::string_view token) const {
+  std::string_view text = token;
+  std::uint64_t nodes = 0;
+  if (!TakeNumber(text, nodes) || !TakeChar(text, ':') || nodes != nodes_.size()) {
+    return BadToken(token);
+  }
+  Choice choice = All();
+  while (!text.empty() && text.front() != ';') {
+    std::uint64_t first = 0;
+    if (!TakeNumber(text, first)) return BadToken(token);
+    std::uint64_t last = first;
+    if (TakeChar(text, '-') && !TakeNumber(text, last)) return BadToken(token);
+    if (last < first || last >= nodes) return BadToken(token);
+    for (std::uint64_t i = first; i <= last; ++i) choice.kept[i] = false;
+    const bool more = TakeChar(text, ',');
+    const bool ended = text.empty() || text.front() == ';';
+    if (more == ended) return BadToken(token);
+  }
+  while (TakeChar(text, ';')) {
+    Choice::Torn torn{};
+    std::uint64_t node = 0;
+    if (!TakeNumber(text, node) || !TakeChar(text, '@') || !TakeNumber(text, torn.bytes) ||
+        node >= nodes) {
+      return BadToken(token);
+    }
+    torn.node = static_cast<std::uint32_t>(node);
+    choice.torn.push_back(torn);
+  }
+  if (!text.empty() || !Legal(choice)) return BadToken(token);
+  return choice;
+}
+
+}  // namespace tornfs

@@ -1,0 +1,50 @@
+// MountContext: what the handlers of one mount share. It is the userdata of the libfuse session.
+//
+// Threads: the loop's.
+#pragma once
+
+#include <sys/uio.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fusefs/core/engine.h"
+#include "fusefs/fuse/node_table.h"
+#include "fusefs/fuse/server.h"
+#include "fusefs/fuse/special_files.h"
+#include "fusefs/fuse/write_joiner.h"
+
+namespace tornfs {
+
+struct MountContext {
+  MountContext(Engine& engine_in, const MountOptions& options_in)
+      : engine(engine_in), options(options_in), nodes(engine_in) {}
+
+  Engine& engine;
+  const MountOptions options;
+  NodeTable nodes;
+  SpecialFiles special;
+  WriteJoiner joiner;
+  Hook* hook = nullptr;
+  bool quiesced = false;
+  bool hook_refused = false;  // Hook::Refused is due once the request has been answered.
+  bool initialized = false;   // INIT was answered.
+  Server::Counters counters;
+
+  // Memory that replies point into; used between two replies only.
+  std::vector<iovec> pieces;
+  std::vector<char> buffer;
+
+  // The inode of a second node that a request names. Errors: EIO if it is of an earlier epoch.
+  [[nodiscard]] Outcome<Ino> Living(fuse_ino_t node);
+  // The attributes of any inode, special ones included.
+  [[nodiscard]] Outcome<struct stat> Stat(Ino ino) const;
+};
+
+[[nodiscard]] inline Caller CallerOf(fuse_req_t req) {
+  const fuse_ctx* context = fuse_req_ctx(req);
+  return {context->uid, context->gid, context->pid};
+}
+
+}  // namespace tornfs

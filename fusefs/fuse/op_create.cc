@@ -1,0 +1,48 @@
+// CREATE: makes a regular file and opens it.
+#include <fcntl.h>
+
+#include "fusefs/fuse/change.h"
+#include "fusefs/fuse/new_inode.h"
+#include "fusefs/fuse/open_file.h"
+#include "fusefs/fuse/ops.h"
+#include "fusefs/fuse/reply.h"
+
+namespace tornfs {
+
+namespace {
+
+// The name exists after all: a request that was on its way when the epoch changed.
+Reply OpenExisting(MountContext& context, const Caller& caller, Ino dir, const char* name,
+                   const fuse_file_info& file) {
+  if ((file.flags & O_EXCL) != 0) return Errno{EEXIST};
+  const auto ino = context.engine.Lookup(dir, name);
+  if (!ino) return ino.error();
+  const Outcome<fuse_file_info> opened = OpenFileOf(context, caller, *ino, file);
+  if (!opened) return opened.error();
+  const auto attributes = context.Stat(*ino);
+  if (!attributes) return attributes.error();
+  return CreateReply{{*ino, *attributes}, *opened};
+}
+
+}  // namespace
+
+void OpCreate(fuse_req_t req, fuse_ino_t parent, const char* name, mode_t mode,
+              fuse_file_info* file) {
+  Serve(req, [&](MountContext& context) -> Reply {
+    const Ino dir = NodeTable::InoOf(parent);
+    if (IsReserved(dir, name)) return Errno{EPERM};
+    const NewInode made = NewInodeIn(context, CallerOf(req), dir, S_IFREG | (mode & 07777));
+    const auto ino = Change(context, made.caller, {OpKind::kCreate, dir, name}, [&] {
+      return context.engine.MakeNode(made.caller, dir, name, made.mode, 0);
+    });
+    if (!ino && ino.error() == Errno{EEXIST}) {
+      return OpenExisting(context, CallerOf(req), dir, name, *file);
+    }
+    if (!ino) return ino.error();
+    const auto attributes = context.Stat(*ino);
+    if (!attributes) return attributes.error();
+    return CreateReply{{*ino, *attributes}, CachedFile(*file)};
+  });
+}
+
+}  // namespace tornfs

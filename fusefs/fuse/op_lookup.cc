@@ -1,0 +1,18 @@
+// LOOKUP: a name in a directory. A missing name is an answer too, and remembered.
+#include "fusefs/fuse/ops.h"
+#include "fusefs/fuse/reply.h"
+
+namespace tornfs {
+
+void OpLookup(fuse_req_t req, fuse_ino_t parent, const char* name) {
+  Serve(req, [&](MountContext& context) -> Reply {
+    const Ino dir = NodeTable::InoOf(parent);
+    if (const auto special = SpecialFiles::Find(dir, name)) return EntryOf(context, *special);
+    const auto ino = context.engine.Lookup(dir, name);
+    if (ino) return EntryOf(context, *ino);
+    if (ino.error() == Errno{ENOENT}) return EntryReply{};
+    return ino.error();
+  });
+}
+
+}  // namespace tornfs
