@@ -27,7 +27,11 @@ class Rng {
   // Uniform in [0, bound). Requires bound > 0.
   std::uint64_t Below(std::uint64_t bound) {
     CHECK(bound > 0);
-    return static_cast<std::uint64_t>((static_cast<unsigned __int128>(Next()) * bound) >> 64);
+    // The lowest 2^64 mod bound values would make some results likelier than others.
+    const std::uint64_t unfair = (0 - bound) % bound;
+    std::uint64_t value = Next();
+    while (value < unfair) value = Next();
+    return value % bound;
   }
 
   // Uniform in [0, 1).
