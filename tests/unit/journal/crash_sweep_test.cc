@@ -237,6 +237,17 @@ TEST_P(CrashSweep, TheJournalLosesNothing) {
 
 INSTANTIATE_TEST_SUITE_P(Tears, CrashSweep, testing::Values(Tear::kSector, Tear::kByte));
 
+// These guard against media faults, failing calls and other writers: no crash shows their absence,
+// not even all of them at once.
+TEST(CrashSweepWithout, RulesThatNoCrashNeeds) {
+  const Options options = Without(
+      {Rule::kIgnoreCapacityAtRecovery, Rule::kRefuseShortFrontier, Rule::kPublishTwiceAfterRewrite,
+       Rule::kNextGenerationAboveDisk, Rule::kLockDirectory, Rule::kCheckSlotRedundancy,
+       Rule::kReadSlotsSeparately, Rule::kVerifyBeforeInstall, Rule::kVerifyTailChain});
+  const Tally tally = RunAll(options, Tear::kByte);
+  EXPECT_EQ(tally.violations(), 0) << tally.first;
+}
+
 struct Mutant {
   Rule rule;
   Tear tear;  // The mildest that shows it.
