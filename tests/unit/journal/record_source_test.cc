@@ -24,7 +24,7 @@ std::vector<std::string> Split(const std::string& input, bool length_prefixed) {
   std::vector<std::string> records;
   for (;;) {
     const auto body = source.Next();
-    if (!body) records.push_back("[" + std::string(ErrorKindName(body.error().kind)) + "]");
+    if (!body) records.push_back(std::string("[").append(ErrorKindName(body.error().kind)) + "]");
     if (!body || !*body) break;
     records.emplace_back(reinterpret_cast<const char*>((*body)->data()), (*body)->size());
   }
