@@ -59,20 +59,37 @@ std::optional<pid_t> OwnerOf(std::string_view name) {
   return pid;
 }
 
-void RemoveStale(int parent) {
-  const int copy = ::openat(parent, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (copy < 0) return;
-  const std::unique_ptr<DIR, int (*)(DIR*)> directory(::fdopendir(copy), ::closedir);
-  if (directory == nullptr) return;
-  while (const dirent* entry = ::readdir(directory.get())) {
-    const auto owner = OwnerOf(entry->d_name);
-    if (!owner || ::kill(*owner, 0) == 0 || errno != ESRCH) continue;
-    // Refused while it holds processes; see the header.
-    (void)::unlinkat(parent, entry->d_name, AT_REMOVEDIR);
+Fd OpenAt(int directory, const char* name, int flags) {
+  return Fd(::openat(directory, name, flags | O_CLOEXEC));
+}
+
+// Calls `visit` with the name of every folder in `directory`.
+template <class Visit>
+void ForEachFolder(int directory, Visit visit) {
+  Fd copy = OpenAt(directory, ".", O_RDONLY | O_DIRECTORY);
+  const std::unique_ptr<DIR, int (*)(DIR*)> stream(::fdopendir(copy.get()), ::closedir);
+  if (stream == nullptr) return;
+  (void)copy.Release();
+  while (const dirent* entry = ::readdir(stream.get())) {
+    const std::string_view name = entry->d_name;
+    if (entry->d_type == DT_DIR && name != "." && name != "..") visit(entry->d_name);
   }
 }
 
-Result<std::string> MakeDirectory(int parent) {
+// Refused by the kernel while there are processes in it, which is what the callers want.
+void RemoveIfEmpty(int parent, const char* name) { (void)::unlinkat(parent, name, AT_REMOVEDIR); }
+
+void RemoveStale(int parent) {
+  ForEachFolder(parent, [&](const char* name) {
+    const auto owner = OwnerOf(name);
+    if (!owner || ::kill(*owner, 0) == 0 || errno != ESRCH) return;
+    const Fd group = OpenAt(parent, name, O_RDONLY | O_DIRECTORY);
+    ForEachFolder(group.get(), [&](const char* leaf) { RemoveIfEmpty(group.get(), leaf); });
+    RemoveIfEmpty(parent, name);
+  });
+}
+
+Result<std::string> MakeGroup(int parent) {
   const std::string stem = std::string(kPrefix) + std::to_string(::getpid()) + "-";
   for (int number = 1; number < 10000; ++number) {
     const std::string name = stem + std::to_string(number);
@@ -80,10 +97,6 @@ Result<std::string> MakeDirectory(int parent) {
     if (errno != EEXIST) break;
   }
   return Fail(ErrorCode::kMissing, "no cgroup can be made");
-}
-
-Fd OpenAt(int directory, const char* name, int flags) {
-  return Fd(::openat(directory, name, flags | O_CLOEXEC));
 }
 
 }  // namespace
@@ -95,13 +108,12 @@ Result<KillCgroup> KillCgroup::Create() {
   group.parent_ = OpenAt(AT_FDCWD, folder->c_str(), O_RDONLY | O_DIRECTORY);
   if (!group.parent_.valid()) return Fail(ErrorCode::kMissing, "no cgroup v2");
   RemoveStale(group.parent_.get());
-  auto name = MakeDirectory(group.parent_.get());
+  auto name = MakeGroup(group.parent_.get());
   if (!name) return tl::make_unexpected(name.error());
   group.name_ = std::move(*name);
-  group.directory_ = OpenAt(group.parent_.get(), group.name_.c_str(), O_RDONLY | O_DIRECTORY);
-  group.procs_ = OpenAt(group.directory_.get(), "cgroup.procs", O_WRONLY);
-  group.kill_ = OpenAt(group.directory_.get(), "cgroup.kill", O_WRONLY);
-  if (!group.procs_.valid() || !group.kill_.valid()) {
+  group.group_ = OpenAt(group.parent_.get(), group.name_.c_str(), O_RDONLY | O_DIRECTORY);
+  group.kill_ = OpenAt(group.group_.get(), "cgroup.kill", O_WRONLY);
+  if (!group.kill_.valid()) {
     group.Remove();
     return Fail(ErrorCode::kMissing, "no cgroup.kill");
   }
@@ -113,9 +125,20 @@ Status KillCgroup::Kill() const {
   return {};
 }
 
+Status KillCgroup::NewLeaf() {
+  const std::string name = std::to_string(++generation_);
+  if (::mkdirat(group_.get(), name.c_str(), 0755) != 0) return IoError(errno, "make a cgroup");
+  leaf_ = OpenAt(group_.get(), name.c_str(), O_RDONLY | O_DIRECTORY);
+  procs_ = OpenAt(leaf_.get(), "cgroup.procs", O_WRONLY);
+  if (!procs_.valid()) return IoError(errno, "open a cgroup");
+  RemoveIfEmpty(group_.get(), std::to_string(generation_ - 1).c_str());
+  return {};
+}
+
 void KillCgroup::Remove() const {
-  const Fd events = OpenAt(directory_.get(), "cgroup.events", O_RDONLY);
+  const Fd events = OpenAt(group_.get(), "cgroup.events", O_RDONLY);
   for (int attempt = 0; attempt < 20; ++attempt) {
+    ForEachFolder(group_.get(), [&](const char* leaf) { RemoveIfEmpty(group_.get(), leaf); });
     if (::unlinkat(parent_.get(), name_.c_str(), AT_REMOVEDIR) == 0 || errno != EBUSY) return;
     pollfd changed{events.get(), POLLPRI, 0};
     (void)::poll(&changed, 1, 50);

@@ -1,5 +1,9 @@
 #include "harness/mount_table.h"
 
+#include <sys/sysmacros.h>
+
+#include <charconv>
+
 #include "common/fd.h"
 
 namespace tornfs::harness {
@@ -34,12 +38,25 @@ std::vector<std::string_view> Split(std::string_view text, char separator) {
   return parts;
 }
 
+// "8:1"; anything else is no device.
+dev_t ParseDevice(std::string_view text) {
+  unsigned numbers[2] = {0, 0};
+  for (unsigned& number : numbers) {
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc()) return 0;
+    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+    if (text.starts_with(':')) text.remove_prefix(1);
+  }
+  return makedev(numbers[0], numbers[1]);
+}
+
 // id parent major:minor root point options [optional...] - type source super-options
 bool ParseLine(std::string_view line, MountEntry* entry) {
   const std::vector<std::string_view> words = Split(line, ' ');
   std::size_t dash = 6;
   while (dash < words.size() && words[dash] != "-") ++dash;
   if (dash + 2 >= words.size()) return false;
+  entry->device = ParseDevice(words[2]);
   entry->root = Unescape(words[3]);
   entry->point = Unescape(words[4]);
   entry->options = words[5];

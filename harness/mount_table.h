@@ -1,6 +1,8 @@
 // /proc/self/mountinfo, read properly (proc(5)): octal escapes undone, optional fields skipped.
 #pragma once
 
+#include <sys/types.h>
+
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,6 +12,7 @@
 namespace tornfs::harness {
 
 struct MountEntry {
+  dev_t device = 0;     // st_dev of the files on it.
   std::string root;     // The part of the filesystem that is mounted, "/" for all of it.
   std::string point;    // Where, as this process sees it.
   std::string options;  // Per mount: "rw,nosuid,...".

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -114,9 +115,13 @@ TORNFS_BARE int RunChild(void* raw) {
   FailStage(shared, SpawnStage::kExecute);
 }
 
+TORNFS_BARE int ExitAtOnce(void*) {
+  for (;;) ::syscall(SYS_exit_group, 0);
+}
+
 // Like clone(2) with a function, but born in a cgroup. Returns the process id or -errno.
 #if defined(__x86_64__)
-TORNFS_BARE long CloneIntoCgroup(char* stack, int cgroup_fd, ChildArgument* argument) {
+TORNFS_BARE long CloneIntoCgroup(char* stack, int cgroup_fd, int (*run)(void*), void* argument) {
   clone_args args{};
   args.flags = CLONE_VM | CLONE_VFORK | CLONE_INTO_CGROUP;
   args.exit_signal = SIGCHLD;
@@ -127,7 +132,7 @@ TORNFS_BARE long CloneIntoCgroup(char* stack, int cgroup_fd, ChildArgument* argu
   struct {
     int (*run)(void*);
     void* argument;
-  } const call{RunChild, argument};
+  } const call{run, argument};
   long result = SYS_clone3;
   asm volatile(
       "syscall\n\t"
@@ -144,33 +149,43 @@ TORNFS_BARE long CloneIntoCgroup(char* stack, int cgroup_fd, ChildArgument* argu
   return result;
 }
 #else
-long CloneIntoCgroup(char*, int, ChildArgument*) { return -ENOSYS; }
+long CloneIntoCgroup(char*, int, int (*)(void*), void*) { return -ENOSYS; }
 #endif
 
 }  // namespace
 
-Result<ProgramStarter> ProgramStarter::Create(int cgroup_directory_fd, int cgroup_procs_fd) {
+Result<ProgramStarter> ProgramStarter::Create(const KillCgroup* cgroup) {
   void* stack = ::mmap(nullptr, kStackBytes, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
   if (stack == MAP_FAILED) return IoError(errno, "memory for a stack");
-  return ProgramStarter(static_cast<char*>(stack), cgroup_directory_fd, cgroup_procs_fd);
+  ProgramStarter starter(static_cast<char*>(stack), cgroup);
+  starter.born_in_cgroup_ = cgroup != nullptr && starter.TryBirthInCgroup();
+  return starter;
+}
+
+bool ProgramStarter::TryBirthInCgroup() const {
+  const long pid = CloneIntoCgroup(stack_, cgroup_->leaf_fd(), ExitAtOnce, nullptr);
+  if (pid <= 0) return false;  // A seccomp filter of a container, for one.
+  int status = -1;
+  while (::waitpid(static_cast<pid_t>(pid), &status, 0) < 0 && errno == EINTR) {
+  }
+  return status == 0;  // Otherwise our own cgroup was once killed; see kill_cgroup.h.
 }
 
 pid_t ProgramStarter::Start(SharedMemory* shared, int received_fd) const {
   ChildArgument argument{shared, received_fd, -1};
-  if (directory_fd_ >= 0) {
-    const long pid = CloneIntoCgroup(stack_, directory_fd_, &argument);
-    if (pid > 0) return static_cast<pid_t>(pid);
-    // Seccomp filters of containers answer ENOSYS to clone3; joining by hand still works.
-    argument.procs_fd = procs_fd_;
+  long pid = -1;
+  if (born_in_cgroup_) {
+    pid = CloneIntoCgroup(stack_, cgroup_->leaf_fd(), RunChild, &argument);
+    if (pid < 0) errno = static_cast<int>(-pid);
+  } else {
+    if (cgroup_ != nullptr) argument.procs_fd = cgroup_->leaf_procs_fd();
+    pid = ::clone(RunChild, stack_ + kStackBytes, CLONE_VM | CLONE_VFORK | SIGCHLD, &argument);
   }
-  const int pid =
-      ::clone(RunChild, stack_ + kStackBytes, CLONE_VM | CLONE_VFORK | SIGCHLD, &argument);
-  if (pid < 0) {
-    shared->stage_errno = errno;
-    shared->stage = SpawnStage::kFork;
-  }
-  return pid;
+  if (pid >= 0) return static_cast<pid_t>(pid);
+  shared->stage_errno = errno;
+  shared->stage = SpawnStage::kFork;
+  return -1;
 }
 
 }  // namespace tornfs::harness

@@ -10,6 +10,7 @@
 
 #include <sys/types.h>
 
+#include "harness/kill_cgroup.h"
 #include "harness/start_plan.h"
 
 namespace tornfs::harness {
@@ -20,9 +21,9 @@ inline constexpr int kIgnoredSignals[] = {1 /*HUP*/,   2 /*INT*/,   3 /*QUIT*/, 
 
 class ProgramStarter {
  public:
-  // `cgroup_directory_fd` and `cgroup_procs_fd` name the cgroup the child is born in, or are -1.
+  // `cgroup` is where children are born, or null; it must have a leaf already, and outlive this.
   // Errors: kIo when there is no memory for the stack.
-  [[nodiscard]] static Result<ProgramStarter> Create(int cgroup_directory_fd, int cgroup_procs_fd);
+  [[nodiscard]] static Result<ProgramStarter> Create(const KillCgroup* cgroup);
 
   // Starts `shared->plan`. `received_fd` is the descriptor for StreamPlan::kReceived.
   // Returns the process id once the program executes or the start has failed, which
@@ -31,12 +32,14 @@ class ProgramStarter {
   [[nodiscard]] pid_t Start(SharedMemory* shared, int received_fd) const;
 
  private:
-  ProgramStarter(char* stack, int directory_fd, int procs_fd)
-      : stack_(stack), directory_fd_(directory_fd), procs_fd_(procs_fd) {}
+  ProgramStarter(char* stack, const KillCgroup* cgroup) : stack_(stack), cgroup_(cgroup) {}
+
+  // Whether a child can be born in the cgroup and live.
+  [[nodiscard]] bool TryBirthInCgroup() const;
 
   char* stack_;  // Lives as long as the helper.
-  int directory_fd_;
-  int procs_fd_;
+  const KillCgroup* cgroup_;
+  bool born_in_cgroup_ = false;  // Else children join it by themselves, which is slower.
 };
 
 }  // namespace tornfs::harness

@@ -40,8 +40,7 @@ void CloseOthers(const HelperEnds& ends) {
   std::vector<int> kept{ends.requests.get(), ends.control.get(), ends.descriptors.null,
                         ends.descriptors.output, ends.descriptors.error};
   if (ends.cgroup != nullptr) {
-    kept.insert(kept.end(), {ends.cgroup->parent_fd(), ends.cgroup->directory_fd(),
-                             ends.cgroup->procs_fd(), ends.cgroup->kill_fd()});
+    kept.insert(kept.end(), {ends.cgroup->parent_fd(), ends.cgroup->group_fd()});
   }
   CloseOthers(std::move(kept));
 }
@@ -108,6 +107,7 @@ class Helper {
       Fd received;
       if (!Receive(&received)) return;
       const ExitReport report = RunOne(received.get());
+      received.Reset();
       if (::send(ends_.requests.get(), &report, sizeof report, MSG_NOSIGNAL) < 0) return;
     }
   }
@@ -163,8 +163,7 @@ class Helper {
       (void)::kill(-1, SIGKILL);  // Process 1 and its threads are exempt.
       return;
     }
-    if (ends_.cgroup != nullptr) (void)ends_.cgroup->Kill();
-    KillDescendants();  // Also those that left the cgroup.
+    KillDescendants();
   }
 
   static bool HasChildren() {
@@ -183,6 +182,11 @@ class Helper {
   ExitReport RunOne(int received_fd) {
     ExitReport report;
     report.spawn = ends_.shared->plan.spawn;
+    if (!RenewCgroup(report.spawn)) {
+      report.stage = SpawnStage::kFork;
+      report.stage_errno = EIO;
+      return report;
+    }
     const auto begin = std::chrono::steady_clock::now();
     const pid_t pid = starter_.Start(ends_.shared, received_fd);
     report.wait_status = pid > 0 ? WaitForProgram(pid) : 0;
@@ -191,6 +195,14 @@ class Helper {
     report.stage = ends_.shared->stage;
     report.stage_errno = ends_.shared->stage_errno;
     return report;
+  }
+
+  // A leaf that was killed is of no further use; see kill_cgroup.h.
+  bool RenewCgroup(std::uint64_t spawn) {
+    const bool spent = ends_.shared->killed_spawn >= leaf_since_;
+    if (ends_.cgroup == nullptr || !spent) return true;
+    leaf_since_ = spawn;
+    return ends_.cgroup->NewLeaf().has_value();
   }
 
   // Reaps whatever ends until the program itself does.
@@ -236,6 +248,7 @@ class Helper {
   HelperEnds ends_;
   const SandboxOptions& options_;
   const ProgramStarter& starter_;
+  std::uint64_t leaf_since_ = 1;  // The first spawn in the cgroup's present leaf.
 };
 
 }  // namespace
@@ -243,8 +256,8 @@ class Helper {
 void RunHelper(HelperEnds ends, const SandboxOptions& options) {
   CloseOthers(ends);
   Status prepared = Prepare(options);
-  auto starter = ProgramStarter::Create(ends.cgroup != nullptr ? ends.cgroup->directory_fd() : -1,
-                                        ends.cgroup != nullptr ? ends.cgroup->procs_fd() : -1);
+  if (prepared && ends.cgroup != nullptr) prepared = ends.cgroup->NewLeaf();
+  auto starter = ProgramStarter::Create(prepared ? ends.cgroup : nullptr);
   if (prepared && !starter) prepared = tl::make_unexpected(starter.error());
   const ReadyMessage ready = Describe(prepared);
   (void)::send(ends.requests.get(), &ready, sizeof ready, MSG_NOSIGNAL);

@@ -39,7 +39,7 @@ struct HelperEnds {
   Fd control;
   PlanDescriptors descriptors;
   SharedMemory* shared;
-  const KillCgroup* cgroup;  // Or null.
+  KillCgroup* cgroup;  // Or null.
 };
 
 // Runs in the freshly forked child; ends the process.

@@ -43,6 +43,9 @@
 
 namespace tornfs {
 
+// For a time in AttributeChange: that of the op, as UTIME_NOW asks.
+inline constexpr Nanoseconds kTimeOfOp = INT64_MIN;
+
 // What SetAttributes is to change; absent fields stay.
 struct AttributeChange {
   std::optional<mode_t> mode = {};  // Permission bits.

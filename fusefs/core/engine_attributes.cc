@@ -29,8 +29,8 @@ Outcome<void> Engine::SetAttributes(const Caller& caller, Ino ino, const Attribu
   for (Tree* tree : {&current_, &durable_}) {
     if (tree->Find(ino) == nullptr) continue;
     Inode& inode = tree->Change(ino);
-    if (wanted.atime) inode.atime = *wanted.atime;
-    if (wanted.mtime) inode.mtime = *wanted.mtime;
+    if (wanted.atime) inode.atime = *wanted.atime == kTimeOfOp ? now : *wanted.atime;
+    if (wanted.mtime) inode.mtime = *wanted.mtime == kTimeOfOp ? now : *wanted.mtime;
     inode.ctime = now;
   }
   return {};

@@ -18,6 +18,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -63,6 +64,7 @@ class ControlServer {
   void Ready(std::uint64_t id, std::uint32_t events);
   void Receive(Client& client);
   void ServeLines();
+  [[nodiscard]] Client* NextToServe(std::uint64_t after);
   [[nodiscard]] std::string Answer(const std::string& line);
   void Send(Client& client);
   void Watch(Client& client);
@@ -72,7 +74,7 @@ class ControlServer {
   std::string path_;
   Fd listener_;
   std::unordered_map<std::string, Handler> handlers_;
-  std::unordered_map<std::uint64_t, std::unique_ptr<Client>> clients_;
+  std::map<std::uint64_t, std::unique_ptr<Client>> clients_;  // By the order they came in.
   std::uint64_t next_client_ = 1;
   bool serving_ = false;
 };

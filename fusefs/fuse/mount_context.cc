@@ -13,4 +13,10 @@ Outcome<struct stat> MountContext::Stat(Ino ino) const {
   return engine.Stat(ino);
 }
 
+void NotifyRefusal(MountContext& context) {
+  if (!context.hook_refused) return;
+  context.hook_refused = false;
+  if (context.hook != nullptr) context.hook->Refused();
+}
+
 }  // namespace tornfs

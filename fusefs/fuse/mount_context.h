@@ -5,6 +5,7 @@
 
 #include <sys/uio.h>
 
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,6 +31,9 @@ struct MountContext {
   bool quiesced = false;
   bool hook_refused = false;  // Hook::Refused is due once the request has been answered.
   bool initialized = false;   // INIT was answered.
+  // Whether FUSE_NOTIFY_INC_EPOCH works; otherwise the names looked up in the root are kept.
+  bool kernel_epochs = false;
+  std::set<std::string> root_names;
   Server::Counters counters;
 
   // Memory that replies point into; used between two replies only.
@@ -38,6 +42,10 @@ struct MountContext {
 
   // The inode of a second node that a request names. Errors: EIO if it is of an earlier epoch.
   [[nodiscard]] Outcome<Ino> Living(fuse_ino_t node);
+  // The kernel may remember that name of `dir` from now on.
+  void RememberName(Ino dir, std::string_view name) {
+    if (dir == kRootIno && !kernel_epochs) root_names.emplace(name);
+  }
   // The attributes of any inode, special ones included.
   [[nodiscard]] Outcome<struct stat> Stat(Ino ino) const;
 };
@@ -46,5 +54,8 @@ struct MountContext {
   const fuse_ctx* context = fuse_req_ctx(req);
   return {context->uid, context->gid, context->pid};
 }
+
+// Tells the owner, after a request was answered, if the hook had refused it.
+void NotifyRefusal(MountContext& context);
 
 }  // namespace tornfs

@@ -7,6 +7,7 @@ namespace tornfs {
 void OpLookup(fuse_req_t req, fuse_ino_t parent, const char* name) {
   Serve(req, [&](MountContext& context) -> Reply {
     const Ino dir = NodeTable::InoOf(parent);
+    context.RememberName(dir, name);
     if (const auto special = SpecialFiles::Find(dir, name)) return EntryOf(context, *special);
     const auto ino = context.engine.Lookup(dir, name);
     if (ino) return EntryOf(context, *ino);

@@ -55,7 +55,10 @@ void OpReaddirplus(fuse_req_t req, fuse_ino_t node, std::size_t size, off_t cook
       parameters.attr.st_mode |= entry.type;
       const std::size_t needs = fuse_add_direntry_plus(req, at, left, name, &parameters,
                                                        static_cast<off_t>(entry.cookie));
-      if (needs <= left && parameters.ino != 0) context.nodes.Remember(entry.ino);
+      if (needs <= left && parameters.ino != 0) {
+        context.nodes.Remember(entry.ino);
+        context.RememberName(NodeTable::InoOf(node), entry.name);
+      }
       return needs;
     };
     return List(context, NodeTable::InoOf(node), static_cast<std::uint64_t>(cookie), size, add);

@@ -99,9 +99,7 @@ Errno ErrnoOfException() {
 void Send(fuse_req_t req, MountContext& context, const Reply& reply) {
   // A failure to send means that the kernel no longer waits: the mount is going away.
   (void)std::visit(Sender{req, context}, reply);
-  if (!context.hook_refused) return;
-  context.hook_refused = false;
-  if (context.hook != nullptr) context.hook->Refused();
+  NotifyRefusal(context);
 }
 
 Reply EntryOf(MountContext& context, Ino ino) {

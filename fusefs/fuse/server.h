@@ -74,13 +74,13 @@ class Server {
   // Unmounted from outside, or the connection was aborted.
   [[nodiscard]] bool mount_died() const;
   // Detaches the mount and ends the connection: programs still using it get ENOTCONN. Stores
-  // through shared mappings that have not been pulled are lost.
+  // through shared mappings that have not been pulled are lost. Not to be called from a Hook.
   void Unmount();
 
   // --- epochs ---
 
   [[nodiscard]] std::uint64_t epoch() const;
-  // The engine has another tree now (Load, Replace, PowerLoss): call this before the loop is pumped
+  // The engine has another tree now (Load, PowerLoss): call this before the loop is pumped
   // again. Every node below the root is dead from here on. Ends Quiesce. The names of the old epoch
   // cannot be reached any more when this returns; cached pages and attributes behind open handles
   // and working directories may still show until FinishNotifications.

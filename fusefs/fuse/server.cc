@@ -1,0 +1,160 @@
+#include "fusefs/fuse/server.h"
+
+#include <fcntl.h>
+#include <sys/epoll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+#include <vector>
+
+#include "common/fd.h"
+#include "fusefs/fuse/helper_thread.h"
+#include "fusefs/fuse/mount_context.h"
+#include "fusefs/fuse/session.h"
+
+namespace tornfs {
+
+class Server::Impl {
+ public:
+  Impl(Engine& engine, EventLoop& loop, const MountOptions& options)
+      : context(engine, options), loop_(loop) {}
+
+  Status Start();
+  void Unmount();
+  void DropEpoch(std::vector<NodeTable::Dead> dead);
+  [[nodiscard]] bool died() const { return died_; }
+  [[nodiscard]] HelperThread& helper() { return *helper_; }
+
+  MountContext context;
+
+ private:
+  void Serve();
+
+  EventLoop& loop_;
+  std::unique_ptr<Session> session_;
+  std::unique_ptr<HelperThread> helper_;
+  bool died_ = false;
+};
+
+Status Server::Impl::Start() {
+  struct stat found {};
+  if (stat(context.options.mount_point.c_str(), &found) != 0) {
+    return IoError(errno, context.options.mount_point);
+  }
+  if (!S_ISDIR(found.st_mode)) return IoError(ENOTDIR, context.options.mount_point);
+  auto helper = HelperThread::Create(loop_);
+  if (!helper) return tl::make_unexpected(helper.error());
+  helper_ = std::move(*helper);
+  auto session = Session::Mount(context);
+  if (!session) return tl::make_unexpected(session.error());
+  session_ = std::move(*session);
+  loop_.AddFd(
+      session_->fd(), EPOLLIN, [this](std::uint32_t) { Serve(); }, EventLoop::Nesting::kAllowed);
+  constexpr std::chrono::seconds kPatience{10};
+  const bool greeted = loop_.RunUntil([this] { return context.initialized || died_; },
+                                      EventLoop::Clock::now() + kPatience);
+  if (!greeted || died_) return Fail(ErrorCode::kIo, "the kernel does not talk to the mount");
+  context.kernel_epochs = context.options.use_kernel_epochs && session_->NotifyEpoch();
+  return {};
+}
+
+void Server::Impl::Serve() {
+  session_->ServeOne();
+  if (died_ || !session_->ended()) return;
+  died_ = true;
+  loop_.RemoveFd(session_->fd());
+}
+
+void Server::Impl::Unmount() {
+  if (helper_) helper_->Stop();
+  if (!session_) return;
+  if (!died_) loop_.RemoveFd(session_->fd());
+  died_ = true;
+  session_.reset();
+}
+
+void Server::Impl::DropEpoch(std::vector<NodeTable::Dead> dead) {
+  if (died_) return;
+  std::vector<fuse_ino_t> open;
+  std::set<std::string> names;
+  if (context.kernel_epochs) {
+    (void)session_->NotifyEpoch();
+  } else {
+    names.swap(context.root_names);
+  }
+  session_->NotifyAttributes(FUSE_ROOT_ID);
+  for (const NodeTable::Dead& node : dead) {
+    if (node.open) {
+      open.push_back(node.node);
+    } else {
+      session_->NotifyAttributes(node.node);  // Without a handle nobody gets at pages.
+    }
+  }
+  if (open.empty() && names.empty()) return;
+  helper_->Post([session = session_.get(), open = std::move(open), names = std::move(names)] {
+    for (const std::string& name : names) session->NotifyName(name);
+    for (const fuse_ino_t node : open) session->NotifyPages(node);
+  });
+}
+
+Server::Server(Engine& engine, EventLoop& loop, std::unique_ptr<Impl> impl)
+    : engine_(engine), loop_(loop), impl_(std::move(impl)) {}
+
+Server::~Server() { Unmount(); }
+
+Result<std::unique_ptr<Server>> Server::Mount(Engine& engine, EventLoop& loop,
+                                              const MountOptions& options) {
+  std::unique_ptr<Server> server(
+      new Server(engine, loop, std::make_unique<Impl>(engine, loop, options)));
+  if (const Status started = server->impl_->Start(); !started) {
+    return tl::make_unexpected(started.error());
+  }
+  return server;
+}
+
+const std::string& Server::mount_point() const { return impl_->context.options.mount_point; }
+bool Server::mount_died() const { return impl_->died(); }
+void Server::Unmount() { impl_->Unmount(); }
+
+std::uint64_t Server::epoch() const { return impl_->context.nodes.epoch(); }
+
+void Server::BeginEpoch() {
+  MountContext& context = impl_->context;
+  context.joiner.Reset();
+  context.special.BeginEpoch();
+  context.quiesced = false;
+  impl_->DropEpoch(context.nodes.BeginEpoch());
+}
+
+void Server::FinishNotifications() { impl_->helper().Finish(); }
+
+void Server::SetHook(Hook* hook) { impl_->context.hook = hook; }
+void Server::Quiesce(bool on) { impl_->context.quiesced = on; }
+bool Server::quiesced() const { return impl_->context.quiesced; }
+
+std::string Server::TakeStdout() { return impl_->context.special.TakeStdout(); }
+void Server::SetPromises(std::string text) { impl_->context.special.SetPromises(std::move(text)); }
+bool Server::promises_were_read() const { return impl_->context.special.promises_were_read(); }
+
+void Server::RunElsewhere(const std::function<void()>& work) { impl_->helper().Run(work); }
+
+Status Server::PullPages() {
+  Status status;
+  RunElsewhere([&] {
+    const auto root = OpenFile(mount_point(), O_RDONLY | O_DIRECTORY);
+    if (!root) {
+      status = tl::make_unexpected(root.error());
+    } else if (syncfs(root->get()) != 0) {
+      status = IoError(errno, "syncfs " + mount_point());
+    }
+  });
+  return status;
+}
+
+void Server::StopThreads() { impl_->helper().Stop(); }
+
+Server::Counters Server::counters() const { return impl_->context.counters; }
+
+}  // namespace tornfs

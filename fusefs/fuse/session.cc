@@ -1,0 +1,215 @@
+#include "fusefs/fuse/session.h"
+
+#include <fcntl.h>
+#include <linux/fuse.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "common/check.h"
+#include "common/log.h"
+#include "fusefs/fuse/ops.h"
+
+namespace tornfs {
+
+namespace {
+
+// Newer than the system's linux/fuse.h.
+constexpr std::uint32_t kOpcodeTmpfile = 51;
+constexpr std::uint32_t kOpcodeStatx = 52;
+constexpr std::uint32_t kOpcodeCopyFileRange64 = 53;
+constexpr int kNotifyEpoch = 8;
+
+fuse_lowlevel_ops Operations() {
+  fuse_lowlevel_ops ops{};
+  ops.init = OpInit;
+  ops.lookup = OpLookup;
+  ops.forget = OpForget;
+  ops.forget_multi = OpForgetMulti;
+  ops.getattr = OpGetattr;
+  ops.setattr = OpSetattr;
+  ops.access = OpAccess;
+  ops.create = OpCreate;
+  ops.mknod = OpMknod;
+  ops.mkdir = OpMkdir;
+  ops.symlink = OpSymlink;
+  ops.link = OpLink;
+  ops.unlink = OpUnlink;
+  ops.rmdir = OpRmdir;
+  ops.rename = OpRename;
+  ops.readlink = OpReadlink;
+  ops.open = OpOpen;
+  ops.read = OpRead;
+  ops.write = OpWrite;
+  ops.flush = OpFlush;
+  ops.release = OpRelease;
+  ops.fsync = OpFsync;
+  ops.fallocate = OpFallocate;
+  ops.copy_file_range = OpCopyFileRange;
+  ops.lseek = OpLseek;
+  ops.readdir = OpReaddir;
+  ops.readdirplus = OpReaddirplus;
+  ops.fsyncdir = OpFsyncdir;
+  ops.statfs = OpStatfs;
+  return ops;
+}
+
+void LogFuse(fuse_log_level level, const char* format, va_list arguments) {
+  std::array<char, 512> text{};
+  std::vsnprintf(text.data(), text.size(), format, arguments);
+  std::string line(text.data());
+  while (line.ends_with('\n')) line.pop_back();
+  Log(level <= FUSE_LOG_ERR ? LogLevel::kWarning : LogLevel::kDebug, line);
+}
+
+fuse_session* NewSession(MountContext& context) {
+  const MountOptions& options = context.options;
+  const bool checks = options.check_permissions || options.allow_other || geteuid() != 0;
+  fuse_args arguments = FUSE_ARGS_INIT(0, nullptr);
+  bool added = fuse_opt_add_arg(&arguments, "tornfs") == 0 &&
+               fuse_opt_add_arg(&arguments, "-ofsname=tornfs,subtype=tornfs") == 0;
+  if (options.allow_other) added = added && fuse_opt_add_arg(&arguments, "-oallow_other") == 0;
+  if (checks) added = added && fuse_opt_add_arg(&arguments, "-odefault_permissions") == 0;
+  static const fuse_lowlevel_ops kOperations = Operations();
+  fuse_session* session =
+      added ? fuse_session_new(&arguments, &kOperations, sizeof kOperations, &context) : nullptr;
+  fuse_opt_free_args(&arguments);
+  return session;
+}
+
+}  // namespace
+
+void OpInit(void* userdata, fuse_conn_info* connection) {
+  auto& context = *static_cast<MountContext*>(userdata);
+  connection->want &= ~static_cast<unsigned>(
+      FUSE_CAP_AUTO_INVAL_DATA | FUSE_CAP_WRITEBACK_CACHE | FUSE_CAP_POSIX_LOCKS |
+      FUSE_CAP_FLOCK_LOCKS | FUSE_CAP_SPLICE_READ | FUSE_CAP_SPLICE_WRITE | FUSE_CAP_SPLICE_MOVE |
+      FUSE_CAP_HANDLE_KILLPRIV | FUSE_CAP_READDIRPLUS | FUSE_CAP_READDIRPLUS_AUTO);
+  unsigned wanted = FUSE_CAP_EXPLICIT_INVAL_DATA | FUSE_CAP_ATOMIC_O_TRUNC |
+                    FUSE_CAP_CACHE_SYMLINKS | FUSE_CAP_ASYNC_READ;
+  if (context.options.readdirplus) wanted |= FUSE_CAP_READDIRPLUS | FUSE_CAP_READDIRPLUS_AUTO;
+  connection->want |= wanted & connection->capable;
+  connection->max_write = 1U << 20;
+  connection->max_readahead = context.options.max_readahead;
+  connection->time_gran = 1;
+  context.initialized = true;
+}
+
+Result<std::unique_ptr<Session>> Session::Mount(MountContext& context) {
+  const std::string& mount_point = context.options.mount_point;
+  if (access("/dev/fuse", F_OK) != 0) {
+    return tl::make_unexpected(Error{ErrorCode::kMissing, errno, "/dev/fuse"});
+  }
+  fuse_set_log_func(LogFuse);
+  fuse_session* raw = NewSession(context);
+  if (raw == nullptr) return Fail(ErrorCode::kIo, "fuse_session_new");
+  std::unique_ptr<Session> session(new Session(context, raw));
+  if (fuse_session_mount(raw, mount_point.c_str()) != 0) {
+    // libfuse has logged why; errno does not survive its cleaning up.
+    return Fail(ErrorCode::kMissing, "cannot mount on " + mount_point);
+  }
+  session->mounted_ = true;
+  const int flags = fcntl(session->fd(), F_GETFL);
+  if (flags < 0 || fcntl(session->fd(), F_SETFL, flags | O_NONBLOCK) != 0) {
+    return IoError(errno, "fcntl /dev/fuse");
+  }
+  return session;
+}
+
+Session::Session(MountContext& context, fuse_session* session)
+    : context_(context), session_(session) {}
+
+Session::~Session() {
+  if (mounted_) fuse_session_unmount(session_);
+  fuse_session_destroy(session_);
+  for (const fuse_buf& buffer : buffers_) std::free(buffer.mem);
+}
+
+int Session::fd() const { return fuse_session_fd(session_); }
+
+bool Session::ended() const { return fuse_session_exited(session_) != 0; }
+
+void Session::ServeOne() {
+  if (depth_ == buffers_.size()) buffers_.emplace_back();
+  fuse_buf buffer = buffers_[depth_];
+  const int received = fuse_session_receive_buf(session_, &buffer);
+  buffers_[depth_].mem = buffer.mem;
+  if (received <= 0) return;
+  ++context_.counters.requests;
+  ++depth_;
+  if (!AnswerByHeader(buffer)) fuse_session_process_buf(session_, &buffer);
+  --depth_;
+}
+
+bool Session::AnswerByHeader(const fuse_buf& buffer) {
+  fuse_in_header header;
+  CHECK(buffer.size >= sizeof header);
+  std::memcpy(&header, buffer.mem, sizeof header);
+  const bool dead = header.nodeid != 0 && !context_.nodes.Lives(header.nodeid);
+  switch (header.opcode) {
+    case FUSE_INTERRUPT: return true;  // No request waits for anything that could be interrupted.
+    case FUSE_FORGET: return dead;
+    case FUSE_RELEASE:
+    case FUSE_RELEASEDIR:
+      if (dead) ReplyError(header.unique, 0);
+      return dead;
+    case FUSE_INIT:
+    case FUSE_DESTROY:
+    case FUSE_BATCH_FORGET: return false;
+    default: break;
+  }
+  if (dead) {
+    ++context_.counters.dead_requests;
+    ReplyError(header.unique, EIO);
+    return true;
+  }
+  switch (header.opcode) {
+    case FUSE_SYNCFS:
+      ReplyError(header.unique, PerformSyncfs(context_, static_cast<pid_t>(header.pid)));
+      NotifyRefusal(context_);
+      return true;
+    case kOpcodeTmpfile:
+    case kOpcodeStatx:
+    case kOpcodeCopyFileRange64: ReplyError(header.unique, ENOSYS); return true;
+    default: return false;
+  }
+}
+
+void Session::ReplyError(std::uint64_t unique, int error) {
+  fuse_out_header header{};
+  header.len = sizeof header;
+  header.error = -error;
+  header.unique = unique;
+  // Fails only if the kernel no longer waits.
+  (void)!write(fd(), &header, sizeof header);
+}
+
+bool Session::NotifyEpoch() {
+  fuse_out_header header{};
+  header.len = sizeof header;
+  header.error = kNotifyEpoch;
+  return write(fd(), &header, sizeof header) == sizeof header;
+}
+
+// The kernel answers ENOENT for what it does not know any more, which is what is wanted.
+
+void Session::NotifyAttributes(fuse_ino_t node) {
+  (void)fuse_lowlevel_notify_inval_inode(session_, node, -1, 0);
+}
+
+void Session::NotifyPages(fuse_ino_t node) {
+  (void)fuse_lowlevel_notify_inval_inode(session_, node, 0, 0);
+}
+
+void Session::NotifyName(const std::string& name) {
+  (void)fuse_lowlevel_notify_inval_entry(session_, FUSE_ROOT_ID, name.c_str(), name.size());
+}
+
+}  // namespace tornfs
