@@ -17,6 +17,8 @@ int main(int argc, char** argv) {
       kArmCommand,
       kDisarmCommand,
       kRunCommand,
+      kExploreCommand,
+      kReplayCommand,
       kModelsCommand,
       kDoctorCommand,
   };

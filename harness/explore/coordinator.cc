@@ -1,5 +1,6 @@
 #include "harness/explore/coordinator.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/signalfd.h>
