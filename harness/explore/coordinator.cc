@@ -187,7 +187,7 @@ class Coordinator {
     kind.finding = std::move(*finding);
     kind.unit = unit;
     if (live_ || !options_.progress) return;
-    LogInfo("violation: " + kind.finding.title + " (" + kind.finding.id + ")");
+    LogInfo("violation: " + kind.finding.title);
   }
 
   // Removes the folders of findings that another worker found in an earlier unit.

@@ -70,6 +70,8 @@ std::vector<Loss> LossesOf(const PlanRun& run) {
   std::map<OpNumber, Loss> losses;
   std::map<OpNumber, bool> kept;
   std::map<OpNumber, bool> size_kept;
+  // What is lost only because something before it was lost is no loss of its own.
+  std::map<OpNumber, bool> first;
   for (std::uint32_t i = 0; i < window.nodes().size(); ++i) {
     const Node& node = window.nodes()[i];
     if (choice.kept[i]) {
@@ -78,6 +80,9 @@ std::vector<Loss> LossesOf(const PlanRun& run) {
         if (window.effects()[part.effect].kind == CellKind::kSize) size_kept[node.op] = true;
       }
       continue;
+    }
+    if (std::ranges::all_of(node.requires_, [&](std::uint32_t n) { return choice.kept[n]; })) {
+      first[node.op] = true;
     }
     Loss& loss = losses[node.op];
     loss.op = node.op;
@@ -93,6 +98,7 @@ std::vector<Loss> LossesOf(const PlanRun& run) {
   }
   std::vector<Loss> result;
   for (auto& [number, loss] : losses) {
+    if (!first.contains(number)) continue;
     loss.whole = !kept.contains(number);
     loss.size_kept = size_kept.contains(number);
     result.push_back(loss);
