@@ -1,0 +1,129 @@
+#include "harness/explore/explorer.h"
+
+namespace tornfs::harness {
+
+std::vector<Unit> UnitsOf(const Recording& workload, const ExploreSpec& spec) {
+  std::vector<Unit> units;
+  const auto points = spec.every_op ? AllPoints(workload) : PowerPoints(workload);
+  for (const CrashPoint& point : points) units.push_back({Step::Kind::kPower, point});
+  if (!spec.kill) return units;
+  for (const CrashPoint& point : KillPoints(workload)) {
+    units.push_back({Step::Kind::kKill, point});
+  }
+  return units;
+}
+
+Explorer::Explorer(const ExploreSpec& spec, const Recording& workload, std::string history,
+                   const Model& model, const ContentStore& store, Prober& prober,
+                   SharedState& shared, OnViolation on_violation)
+    : spec_(spec),
+      workload_(workload),
+      model_(model),
+      store_(store),
+      prober_(prober),
+      shared_(shared),
+      on_violation_(std::move(on_violation)) {
+  plan_.history = std::move(history);
+}
+
+Status Explorer::Explore(const Unit& unit) {
+  plan_.steps.clear();
+  Result<bool> good = true;
+  if (unit.kind == Step::Kind::kKill) {
+    plan_.steps.push_back({unit.kind, unit.point, ""});
+    const Situation situation{workload_.BaseAt(unit.point.cut),
+                              PromiseText(workload_, unit.point.promises)};
+    good = AfterCrash(situation, spec_.depth);
+  } else {
+    good = LosePower(workload_, unit.point, "", spec_.depth);
+  }
+  if (!good) return tl::make_unexpected(good.error());
+  return {};
+}
+
+Result<bool> Explorer::LosePower(const Recording& recording, const CrashPoint& point,
+                                 const std::string& promised_before, unsigned power_left) {
+  const Window window(recording.BaseAt(point.cut), model_, spec_.tear, store_);
+  const ChoiceSet set = Choose(window, spec_.strategy, spec_.states_per_window,
+                               Mix(Hash128(plan_.history), spec_.seed).low ^ point.cut);
+  ++shared_.counters().windows;
+  if (set.complete) ++shared_.counters().whole;
+  Situation situation;
+  situation.promises = promised_before + PromiseText(recording, point.promises);
+  bool all_good = true;
+  plan_.steps.push_back({Step::Kind::kPower, point, ""});
+  for (const Choice& choice : set.choices) {
+    if (shared_.stopped()) {
+      all_good = false;
+      break;
+    }
+    situation.base = Base();
+    situation.base.durable = window.State(choice);
+    situation.base.next_op = window.base().next_op;
+    situation.base.next_ino = window.base().next_ino;
+    situation.base.time = window.base().time;
+    plan_.steps.back().choice = window.Token(choice);
+    auto good = AfterCrash(situation, power_left - 1);
+    if (!good) return good;
+    all_good = all_good && *good;
+  }
+  plan_.steps.pop_back();
+  return all_good;
+}
+
+Result<bool> Explorer::AfterCrash(const Situation& situation, unsigned power_left) {
+  auto& counters = shared_.counters();
+  ++counters.states;
+  // A base with pending effects is more than its tree; it is not looked up.
+  const bool settled = situation.base.pending.empty();
+  const Digest key =
+      Mix(Mix(TreeDigest(situation, store_), Hash128(situation.promises)), power_left);
+  if (settled && shared_.IsGood(key)) {
+    ++counters.known;
+    return true;
+  }
+  const std::uint64_t runs = prober_.runs();
+  auto good = Judge(situation, power_left);
+  counters.runs += prober_.runs() - runs;
+  if (good && *good && settled) shared_.MarkGood(key);
+  return good;
+}
+
+Result<bool> Explorer::Judge(const Situation& situation, unsigned power_left) {
+  const bool more = power_left > 0;
+  Situation after = situation;
+  std::shared_ptr<const Recording> recording;
+  if (prober_.has_recovery()) {
+    auto recovered = prober_.Recover(situation, more);
+    if (!recovered) return tl::make_unexpected(recovered.error());
+    if (!(*recovered)->verdict.good()) return Fails((*recovered)->verdict);
+    after.base = (*recovered)->end;
+    after.promises += (*recovered)->promised;
+    recording = (*recovered)->recording;
+  }
+  auto checked = prober_.Check(after, more && !prober_.has_recovery());
+  if (!checked) return tl::make_unexpected(checked.error());
+  if (!checked->verdict.good()) return Fails(checked->verdict);
+  if (!recording) recording = checked->recording;
+  if (!more || !recording) return true;
+  bool all_good = true;
+  for (const CrashPoint& point : PowerPoints(*recording)) {
+    auto good = LosePower(*recording, point, situation.promises, power_left);
+    if (!good) return good;
+    all_good = all_good && *good;
+    if (shared_.stopped()) return false;
+  }
+  return all_good;
+}
+
+Result<bool> Explorer::Fails(const Verdict& verdict) {
+  if (verdict.judgement == Judgement::kCannotJudge) {
+    ++shared_.counters().cannot_judge;
+  } else {
+    ++shared_.counters().violations;
+  }
+  if (auto told = on_violation_(plan_, verdict); !told) return tl::make_unexpected(told.error());
+  return false;
+}
+
+}  // namespace tornfs::harness

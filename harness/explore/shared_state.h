@@ -1,0 +1,67 @@
+// SharedState: the few words that the workers of an exploration share: which situations are known
+// to be good, which unit is next, how far everything is, and whether to stop.
+//
+// Lives in anonymous shared memory, made before the workers are forked. Lock-free: every word is an
+// atomic of its own, and losing a race costs a repeated run, never a wrong answer.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+#include "common/hash.h"
+
+namespace tornfs::harness {
+
+class SharedState {
+ public:
+  // Counters of the whole exploration, for progress and for the final report.
+  struct Counters {
+    std::atomic<std::uint64_t> states{0};  // Crash states reached.
+    std::atomic<std::uint64_t> known{0};   // Of them, settled by an equal one before.
+    std::atomic<std::uint64_t> runs{0};    // Processes started.
+    std::atomic<std::uint64_t> violations{0};
+    std::atomic<std::uint64_t> units{0};    // Crash points done.
+    std::atomic<std::uint64_t> windows{0};  // Windows looked at, at any depth.
+    std::atomic<std::uint64_t> whole{0};    // Of them, tried completely.
+    std::atomic<std::uint64_t> cannot_judge{0};
+    std::atomic<std::uint64_t> stragglers{0};
+  };
+
+  [[nodiscard]] static std::unique_ptr<SharedState> Create();
+  ~SharedState();
+  SharedState(const SharedState&) = delete;
+  SharedState& operator=(const SharedState&) = delete;
+
+  // Whether `key` was marked good. Never true for a key that was not.
+  [[nodiscard]] bool IsGood(const Digest& key) const;
+  void MarkGood(const Digest& key);
+  // Distinct keys marked so far.
+  [[nodiscard]] std::uint64_t good() const { return block_->good.load(); }
+
+  // The next unit of work, each handed out once.
+  [[nodiscard]] std::uint64_t TakeUnit() { return block_->next_unit++; }
+
+  [[nodiscard]] Counters& counters() { return block_->counters; }
+  void Stop() { block_->stop = true; }
+  [[nodiscard]] bool stopped() const { return block_->stop.load(); }
+
+ private:
+  static constexpr std::size_t kSlots = 1U << 22;  // 64 MiB of address space, touched as used.
+  struct Slot {
+    std::atomic<std::uint64_t> low;
+    std::atomic<std::uint64_t> high;
+  };
+  struct Block {
+    std::atomic<std::uint64_t> next_unit{0};
+    std::atomic<std::uint64_t> good{0};
+    std::atomic<bool> stop{false};
+    Counters counters;
+    Slot slots[kSlots];
+  };
+  explicit SharedState(Block* block) : block_(block) {}
+
+  Block* block_;
+};
+
+}  // namespace tornfs::harness

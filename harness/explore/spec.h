@@ -1,0 +1,45 @@
+// ExploreSpec: what `tornfs explore` was asked for, complete enough to do it again.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/result.h"
+#include "fusefs/core/model.h"
+
+namespace tornfs::harness {
+
+enum class Strategy : std::uint8_t {
+  kSystematic,  // Every state of small windows; families of states, then samples, of large ones.
+  kRandom,      // Samples only.
+};
+
+struct ExploreSpec {
+  std::vector<std::string> workload;
+  std::string setup;  // CMD strings; empty: none.
+  std::string recover;
+  std::string check;
+  std::string import_directory;
+  std::string mount_path;  // Where the world appears; the same in every run.
+  std::string origin;      // The caller's working directory.
+  std::string user;        // Empty: the caller.
+  std::string model = "posix";
+  Tear tear = Tear::kPage;
+  bool kill = false;      // --faults kill,power
+  bool every_op = false;  // --crash-points all
+  unsigned depth = 1;     // Power losses in a row.
+  Strategy strategy = Strategy::kSystematic;
+  std::uint64_t seed = 1;
+  std::uint64_t states_per_window = 256;
+  std::chrono::milliseconds timeout{60'000};  // Of each run.
+};
+
+[[nodiscard]] nlohmann::json SpecToJson(const ExploreSpec& spec);
+// Errors: kCorrupt.
+[[nodiscard]] Result<ExploreSpec> SpecFromJson(const nlohmann::json& json);
+
+}  // namespace tornfs::harness
