@@ -303,6 +303,34 @@ TEST_P(RandomHistory, ARecordingGivesTheWindowOfEveryCut) {
   }
 }
 
+// A history made again under its own model is the same history; under another, that model's.
+TEST_P(RandomHistory, AReplayedHistoryIsTheSame) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const auto record = [&](std::string_view model) {
+      UseModel(model);
+      Rng rng(seed);
+      Mkdir("d");
+      Sync();
+      engine_->Load(engine_->Snapshot(), true);
+      for (int i = 0; i < 15; ++i) Step(rng);
+      return engine_->TakeRecording();
+    };
+    const auto posix = record("posix");
+    const auto own = record(GetParam());
+    engine_->Replay(*posix);
+    const auto replayed = engine_->TakeRecording();
+    ASSERT_EQ(replayed->ops.size(), own->ops.size());
+    for (OpNumber cut = own->start.next_op; cut <= own->end(); ++cut) {
+      const Window expected(own->BaseAt(cut), engine_->model(), Tear::kPage, *store_);
+      const Window actual(replayed->BaseAt(cut), engine_->model(), Tear::kPage, *store_);
+      ASSERT_EQ(actual.nodes().size(), expected.nodes().size())
+          << "seed " << seed << " cut " << cut;
+      EXPECT_EQ(Show(actual.State(actual.None())), Show(expected.State(expected.None())));
+      EXPECT_EQ(Show(actual.State(actual.All())), Show(expected.State(expected.All())));
+    }
+  }
+}
+
 // The crash points that are tried must reach every state that any cut can lead to.
 TEST_P(RandomHistory, CrashPointsLoseNoState) {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
