@@ -35,7 +35,7 @@ Result<std::uint64_t> Scale(std::string_view text,
     }
     return quantity->number * factor;
   }
-  return Fail(ErrorCode::kInvalid, "'" + std::string(text) + "' needs " + expected);
+  return Fail(ErrorCode::kInvalid, std::string("'").append(text) + "' needs " + expected);
 }
 
 }  // namespace

@@ -58,7 +58,7 @@ class Unprivileged(LiveCase):
         self.assertIn("user_allow_other", done.stderr)
 
     def test_run(self):
-        done = self.tornfs("run", "--json", "--crash-at", "before op #4", "--then",
+        done = self.tornfs("run", "--json", "--crash-at", "before op #5", "--then",
                            "cat {promises}; ls; echo $TORNFS_MOUNT", "--", "sh", "-c",
                            "touch a; echo ack; sync .; touch b c")
         self.assertEqual(json.loads(done.stderr)["crash"]["lost"], 1)

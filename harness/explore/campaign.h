@@ -1,0 +1,55 @@
+// Campaign: an exploration with its workload recorded; what workers and replay start from.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fusefs/core/recording.h"
+#include "harness/explore/plan_run.h"
+#include "harness/explore/spec.h"
+#include "harness/explore/stage.h"
+
+namespace tornfs::harness {
+
+struct Campaign {
+  ExploreSpec spec;
+  const Model* model = nullptr;
+  std::unique_ptr<ContentStore> store;
+  std::shared_ptr<const Recording> workload;
+  std::string history;               // The first 16 hex digits of the recording's name.
+  std::vector<std::string> recover;  // Complete argument vectors; empty: none.
+  std::vector<std::string> check;
+  bool uses_mappings = false;     // Shared mappings were written in the workload.
+  bool promises_at_exit = false;  // Every promise came after the last op.
+
+  // Options of a stage for this campaign; `core` as in StageOptions.
+  [[nodiscard]] StageOptions Options(int core) const;
+};
+
+// A campaign without a recording: commands completed, model found, store opened.
+// Errors: kInvalid for what the user wrote.
+[[nodiscard]] Result<Campaign> Prepare(ExploreSpec spec);
+
+// What went wrong with the user's programs before anything was explored.
+struct RecordFailure {
+  std::string what;    // One line.
+  std::string output;  // What the program printed.
+};
+
+// Imports, runs setup, records the workload, and makes sure that recovery and check are content
+// with the state before the workload and with the one after it. `failure` is set when they are not;
+// an Error means that tornfs itself could not go on.
+[[nodiscard]] Status Record(Campaign& campaign, Stage& stage,
+                            std::optional<RecordFailure>& failure);
+
+// True if this process may make private namespaces: it is root.
+[[nodiscard]] bool MayUseNamespaces();
+
+// Where the world appears unless told otherwise.
+[[nodiscard]] std::string DefaultWorldPath();
+
+// Makes `path` and its parents, mode 0755. Errors: kIo.
+[[nodiscard]] Status MakeDirectories(const std::string& path);
+
+}  // namespace tornfs::harness

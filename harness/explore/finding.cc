@@ -1,0 +1,140 @@
+#include "harness/explore/finding.h"
+
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <nlohmann/json.hpp>
+
+#include "common/fd.h"
+#include "fusefs/core/host_tree.h"
+
+namespace tornfs::harness {
+namespace {
+
+// `command` for a shell, with {mount} and {promises} as variables.
+std::string ForShell(std::string command) {
+  const std::string name = command.substr(0, command.find(' '));
+  if (name.find('/') != std::string::npos && name.front() != '/' && name.front() != '{') {
+    command.insert(0, "\"$TORNFS_ORIGIN\"/");
+  }
+  for (const auto& [from, to] :
+       {std::pair<std::string, std::string>{"{mount}", "\"$TORNFS_MOUNT\""},
+        {"{promises}", "\"$TORNFS_PROMISES\""}}) {
+    for (std::size_t at = 0; (at = command.find(from, at)) != std::string::npos; at += to.size()) {
+      command.replace(at, from.size(), to);
+    }
+  }
+  return command;
+}
+
+std::string SingleQuoted(const std::string& text) {
+  std::string quoted = "'";
+  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
+std::string ReproScript(const Finding& finding, const ExploreSpec& spec) {
+  std::string script =
+      "#!/bin/sh\n"
+      "# " +
+      finding.id +
+      ": puts the tree that the crash left to recovery and check, without tornfs.\n"
+      "here=$(cd \"$(dirname \"$0\")\" && pwd) || exit 125\n"
+      "TORNFS_MOUNT=$(mktemp -d) || exit 125\n"
+      "TORNFS_PROMISES=$(mktemp) || exit 125\n"
+      "trap 'rm -rf \"$TORNFS_MOUNT\" \"$TORNFS_PROMISES\"' EXIT\n"
+      "TORNFS_ORIGIN=" +
+      SingleQuoted(spec.origin) +
+      "\n"
+      "export TORNFS_MOUNT TORNFS_PROMISES TORNFS_ORIGIN\n"
+      "cp -a \"$here/after/.\" \"$TORNFS_MOUNT\" && cp \"$here/promises.txt\" \"$TORNFS_PROMISES\" "
+      "|| exit 125\n"
+      "cd \"$TORNFS_MOUNT\" || exit 125\n";
+  if (!spec.recover.empty()) {
+    script += "( " + ForShell(spec.recover) +
+              " ) >>\"$TORNFS_PROMISES\" || { echo \"recovery exited with $?\"; exit 1; }\n";
+  }
+  script += "( " + ForShell(spec.check.empty() ? ":" : spec.check) + " )\n";
+  script += "echo \"check exited with $?\"\n";
+  return script;
+}
+
+nlohmann::json LossToJson(const Loss& loss) {
+  return {{"op", loss.op},       {"kind", OpKindName(loss.kind)}, {"path", loss.path},
+          {"to", loss.to},       {"whole", loss.whole},           {"size_kept", loss.size_kept},
+          {"bytes", loss.bytes}, {"torn_at", loss.torn_at}};
+}
+
+}  // namespace
+
+Finding MakeFinding(const Plan& plan, const PlanRun& run) {
+  Finding finding;
+  finding.signature = run.verdict.Signature();
+  finding.title = run.verdict.title;
+  finding.phase = run.verdict.phase;
+  finding.status = run.verdict.status;
+  finding.plan = FormatPlan(plan);
+  finding.id = "f-" + Hash128(finding.plan + "\n" + finding.signature).Hex().substr(0, 12);
+  finding.sentence = Explain(plan, run);
+  finding.losses = LastLosses(run);
+  return finding;
+}
+
+nlohmann::json FindingToJson(const Finding& finding) {
+  nlohmann::json losses = nlohmann::json::array();
+  for (const Loss& loss : finding.losses) losses.push_back(LossToJson(loss));
+  return {{"id", finding.id},         {"signature", finding.signature},
+          {"title", finding.title},   {"phase", finding.phase},
+          {"status", finding.status}, {"sentence", finding.sentence},
+          {"plan", finding.plan},     {"losses", std::move(losses)}};
+}
+
+Result<Finding> FindingFromJson(const nlohmann::json& json) {
+  Finding finding;
+  try {
+    json.at("id").get_to(finding.id);
+    json.at("signature").get_to(finding.signature);
+    json.at("title").get_to(finding.title);
+    json.at("phase").get_to(finding.phase);
+    json.at("status").get_to(finding.status);
+    json.at("sentence").get_to(finding.sentence);
+    json.at("plan").get_to(finding.plan);
+  } catch (const nlohmann::json::exception& error) {
+    return Fail(ErrorCode::kCorrupt, std::string("not a finding: ") + error.what());
+  }
+  return finding;
+}
+
+Status WriteFinding(const std::string& directory, const Finding& finding, const ExploreSpec& spec,
+                    const Plan& plan, const PlanRun& run, const ContentStore& store) {
+  if (::mkdir(directory.c_str(), 0755) != 0) return IoError(errno, directory);
+  nlohmann::json json = FindingToJson(finding);
+  json["exploration"] = SpecToJson(spec);
+  const std::pair<const char*, std::string> files[] = {
+      {"finding.json", json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n"},
+      {"plan.txt", finding.plan + "\n"},
+      {"explanation.txt", finding.sentence + "\n"},
+      {"timeline.txt", Timeline(plan, run)},
+      {"promises.txt", run.crashed.promises},
+      {"check.log", run.verdict.output},
+      {"repro.sh", ReproScript(finding, spec)},
+  };
+  for (const auto& [name, text] : files) {
+    if (auto written = WriteFile(directory + "/" + name, text); !written) return written;
+  }
+  if (::chmod((directory + "/repro.sh").c_str(), 0755) != 0) return IoError(errno, directory);
+  Tree before = run.crashed.base.durable;
+  if (!run.power_losses.empty() && run.power_losses.back().step + 1 == plan.steps.size()) {
+    const Window& window = run.power_losses.back().window;
+    before = window.State(window.All());
+  }
+  Tree after = run.crashed.base.durable;
+  for (const Effect& effect : run.crashed.base.pending) {
+    Apply(effect, after);
+    if (run.power_losses.empty()) Apply(effect, before);
+  }
+  if (auto exported = ExportTree(before, store, directory + "/before"); !exported) return exported;
+  return ExportTree(after, store, directory + "/after");
+}
+
+}  // namespace tornfs::harness

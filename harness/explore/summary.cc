@@ -1,0 +1,148 @@
+#include "harness/explore/summary.h"
+
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "harness/cli.h"
+
+namespace tornfs::harness {
+namespace {
+
+std::string Number(std::uint64_t value) {
+  std::string digits = std::to_string(value);
+  for (std::size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, ",");
+  return digits;
+}
+
+std::string Count(std::uint64_t value, const std::string& one) {
+  return Number(value) + " " + one + (value == 1 ? "" : "s");
+}
+
+bool Unfinished(const ExploreOutcome& outcome) {
+  return outcome.interrupted || outcome.out_of_time || outcome.error.has_value();
+}
+
+std::string VerdictLine(const ExploreOutcome& outcome) {
+  if (!outcome.findings.empty()) {
+    return "verdict: " + Count(outcome.findings.size(), "kind") + " of violation in " +
+           Count(outcome.violations, "failing state");
+  }
+  if (outcome.error) return "verdict: inconclusive: " + outcome.error->Message();
+  if (outcome.interrupted) return "verdict: inconclusive: stopped by a signal";
+  if (outcome.out_of_time) return "verdict: inconclusive: the budget ended first";
+  if (outcome.cannot_judge > 0) {
+    return "verdict: inconclusive: the check could not judge " +
+           Count(outcome.cannot_judge, "state") + " (" + outcome.cannot_judge_why + ")";
+  }
+  if (outcome.states == 0) return "verdict: inconclusive: there was no state to try";
+  return "verdict: no violation";
+}
+
+std::string Coverage(const ExploreOutcome& outcome) {
+  if (Unfinished(outcome)) {
+    return Number(outcome.units) + " of " + Count(outcome.all_units, "crash point") + " done";
+  }
+  if (outcome.whole == outcome.windows) {
+    return "every state of all " + Count(outcome.windows, "window") + " was tried";
+  }
+  return "sampled, not exhaustive: " + Number(outcome.whole) + " of " +
+         Count(outcome.windows, "window") + " tried whole, the others by families and samples";
+}
+
+}  // namespace
+
+int ExitCodeOf(const ExploreOutcome& outcome) {
+  if (!outcome.findings.empty()) return kExitViolation;
+  if (Unfinished(outcome) || outcome.states == 0 || outcome.cannot_judge > 0) {
+    return kExitInconclusive;
+  }
+  return kExitOk;
+}
+
+std::string SummaryText(const Campaign& campaign, const ExploreOutcome& outcome,
+                        const std::string& out_directory) {
+  const Recording& workload = *campaign.workload;
+  const ExploreSpec& spec = campaign.spec;
+  std::string text;
+  for (const auto& [signature, kind] : outcome.findings) {
+    text += "\n" + kind.finding.id + "  " + kind.finding.title + "\n";
+    text += "  why     " + kind.finding.sentence + "\n";
+    text += "  states  " + Number(kind.states) + "\n";
+    text += "  replay  tornfs replay " + kind.finding.id + " --out " + out_directory + "\n";
+  }
+  text += "\n" + VerdictLine(outcome) + "\n";
+  text += "  model " + spec.model + ", tear " + std::string(TearName(spec.tear)) + ", faults " +
+          (spec.kill ? "kill,power" : "power") + ", depth " + std::to_string(spec.depth) + "\n";
+  text += "  workload: " + Count(workload.ops.size(), "op") + ", " +
+          Count(workload.promises.size(), "promise") + "\n";
+  text += "  " + Count(outcome.units, "crash point") + ", " + Count(outcome.states, "crash state") +
+          " reached, " + Number(outcome.known) + " of them equal to one already judged\n";
+  char rate[96];
+  const double seconds = static_cast<double>(outcome.elapsed.count()) / 1000;
+  std::snprintf(rate, sizeof rate, " in %.1f s (%.0f runs/s)", seconds,
+                seconds > 0 ? static_cast<double>(outcome.runs) / seconds : 0.0);
+  text += "  " + Count(outcome.runs, "run") + " of recovery and check" + rate + "\n";
+  text += "  " + Coverage(outcome) + "\n";
+  if (campaign.promises_at_exit) {
+    text += "  note: every promise came at the end; does the program flush its output?\n";
+  }
+  if (outcome.stragglers > 0) {
+    text += "  note: " + Count(outcome.stragglers, "process") +
+            " outlived recovery or check and had to be killed\n";
+  }
+  text += "  details in " + out_directory + "\n";
+  return text;
+}
+
+nlohmann::json StatsJson(const Campaign& campaign, const ExploreOutcome& outcome) {
+  nlohmann::json findings = nlohmann::json::array();
+  for (const auto& [signature, kind] : outcome.findings) {
+    nlohmann::json finding = FindingToJson(kind.finding);
+    finding["states"] = kind.states;
+    findings.push_back(std::move(finding));
+  }
+  return {{"version", 1},
+          {"exit_code", ExitCodeOf(outcome)},
+          {"verdict", VerdictLine(outcome)},
+          {"coverage", Coverage(outcome)},
+          {"exploration", SpecToJson(campaign.spec)},
+          {"history", campaign.history},
+          {"ops", campaign.workload->ops.size()},
+          {"promises", campaign.workload->promises.size()},
+          {"crash_points", outcome.units},
+          {"states", outcome.states},
+          {"failing_states", outcome.violations},
+          {"windows", outcome.windows},
+          {"windows_tried_whole", outcome.whole},
+          {"findings", std::move(findings)},
+          {"timing",
+           {{"elapsed_ms", outcome.elapsed.count()},
+            {"runs", outcome.runs},
+            {"states_known", outcome.known},
+            {"distinct_good", outcome.distinct_good}}}};
+}
+
+std::string EventsText(const Recording& workload) {
+  std::string text;
+  const auto add = [&](const nlohmann::json& event) {
+    text += event.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  };
+  std::size_t promise = 0;
+  const auto promises_up_to = [&](OpNumber cut) {
+    for (; promise < workload.promises.size() && workload.promises[promise].cut <= cut; ++promise) {
+      add({{"promise", workload.promises[promise].line}});
+    }
+  };
+  for (const Op& op : workload.ops) {
+    promises_up_to(op.number);
+    nlohmann::json event = {{"op", op.number}, {"kind", OpKindName(op.kind)}, {"path", op.path}};
+    if (!op.to.empty()) event["to"] = op.to;
+    if (op.length > 0) event["length"] = op.length;
+    if (op.offset > 0) event["offset"] = op.offset;
+    add(event);
+  }
+  promises_up_to(workload.end());
+  return text;
+}
+
+}  // namespace tornfs::harness

@@ -1,0 +1,31 @@
+// Worker: one process of an exploration, with its own mount, namespaces and core. Takes units until
+// none is left and reports through a pipe, a JSON object a line:
+//
+//   {"unit": 12, "failing": {"SIGNATURE": 3}}      a unit is done
+//   {"unit": 12, "finding": {...}}                 the first failure of its signature in this
+//   worker
+//   {"error": {"code": "io", "message": "..."}}    the worker cannot go on
+//
+// Units are taken in rising order, so the lowest unit that shows a signature is always reported by
+// the worker that had it: what is reported does not depend on how many workers there are.
+#pragma once
+
+#include <string>
+
+#include "harness/explore/campaign.h"
+#include "harness/explore/shared_state.h"
+
+namespace tornfs::harness {
+
+struct WorkerTask {
+  const Campaign& campaign;
+  SharedState& shared;
+  int core = -1;
+  int pipe = -1;                // Write end.
+  std::string findings_folder;  // Findings are written below it, in folders named by their id.
+};
+
+// The body of a worker process, to be called right after fork. Returns its exit code.
+[[nodiscard]] int RunWorker(const WorkerTask& task);
+
+}  // namespace tornfs::harness

@@ -1,0 +1,123 @@
+#include "journal/slot.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "common/bytes.h"
+#include "common/check.h"
+#include "common/hash.h"
+
+namespace tornfs::journal {
+namespace {
+
+using Bytes = std::span<const std::byte>;
+
+bool MagicIsAt(Bytes bytes, std::size_t at) {
+  return std::memcmp(bytes.data() + at, kMagic.data(), kMagic.size()) == 0;
+}
+
+bool FlagsAreBits(Bytes bytes) {
+  const Bytes flags =
+      bytes.subspan(slot_at::kAnchorKnown, slot_at::kSegmentReferences + 1 - slot_at::kAnchorKnown);
+  return std::all_of(flags.begin(), flags.end(), [](std::byte b) { return b <= std::byte{1}; });
+}
+
+bool SegmentsAreAbsent(Bytes bytes) {
+  const Bytes segments = bytes.subspan(slot_at::kSegmentState, slot_at::kSegmentStateBytes);
+  return bytes[slot_at::kOwnedSegments] == std::byte{0} &&
+         bytes[slot_at::kSegmentReferences] == std::byte{0} &&
+         std::all_of(segments.begin(), segments.end(),
+                     [](std::byte b) { return b == std::byte{0}; });
+}
+
+bool BoundsHold(const State& state) {
+  if (state.length > kPublishedBytesMax || state.length % kBlockBytes != 0) return false;
+  if (state.head < state.checkpoint) return false;
+  if (!state.anchor_known && state.head != state.checkpoint) return false;
+  if (state.checkpoint_prepare) {
+    return state.checkpoint != 0 && state.length != 0 && state.anchor_known;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::string_view SlotFaultText(SlotFault fault) {
+  switch (fault) {
+    case SlotFault::kUnreadable: return "cannot be read";
+    case SlotFault::kUnknownFormat: return "unknown frontier format";
+    case SlotFault::kChecksum: return "frontier checksum mismatch";
+    case SlotFault::kSeal: return "format checksum mismatch";
+    case SlotFault::kFlag: return "invalid flag";
+    case SlotFault::kSegments: return "segments are not supported";
+    case SlotFault::kBounds: return "invalid frontier bounds";
+  }
+  return "unknown fault";
+}
+
+void EncodeSlot(const Slot& slot, std::span<std::byte> out, const Magic& magic) {
+  CHECK(out.size() == kBlockBytes);
+  const State& state = slot.state;
+  CHECK(BoundsHold(state));
+  std::fill(out.begin(), out.end(), std::byte{0});
+  std::memcpy(out.data() + slot_at::kMagic, magic.data(), magic.size());
+  std::memcpy(out.data() + slot_at::kSeal, magic.data(), magic.size());
+  StoreLe(out, slot_at::kGroup, state.group);
+  StoreLe(out, slot_at::kIncarnation, state.incarnation);
+  StoreLe(out, slot_at::kGeneration, state.generation);
+  StoreLe(out, slot_at::kLength, state.length);
+  StoreLe(out, slot_at::kCheckpoint, state.checkpoint);
+  StoreLe(out, slot_at::kCheckpointChecksum, state.checkpoint_checksum);
+  StoreLe(out, slot_at::kHead, state.head);
+  StoreLe(out, slot_at::kHeadChecksum, state.head_checksum);
+  StoreLe<std::uint8_t>(out, slot_at::kAnchorKnown, state.anchor_known ? 1 : 0);
+  StoreLe<std::uint8_t>(out, slot_at::kCheckpointPrepare, state.checkpoint_prepare ? 1 : 0);
+  StoreLe<std::uint8_t>(out, slot_at::kCertificatePresent, state.certified_log_view ? 1 : 0);
+  StoreLe(out, slot_at::kPurgeGeneration, state.purge_generation);
+  StoreLe(out, slot_at::kPurgeFloor, state.purge_floor);
+  StoreLe(out, slot_at::kCertifiedLogView, state.certified_log_view.value_or(0));
+  StoreLe(out, slot_at::kSequence, slot.sequence);
+  StoreLe(out, slot_at::kChecksum, Hash64(Bytes(out).subspan(slot_at::kChecked)));
+}
+
+tl::expected<Slot, SlotFault> DecodeSlot(Bytes bytes) {
+  if (bytes.size() != kBlockBytes || !MagicIsAt(bytes, slot_at::kMagic)) {
+    return tl::make_unexpected(SlotFault::kUnknownFormat);
+  }
+  if (LoadLe<std::uint64_t>(bytes, slot_at::kChecksum) !=
+      Hash64(bytes.subspan(slot_at::kChecked))) {
+    return tl::make_unexpected(SlotFault::kChecksum);
+  }
+  if (!MagicIsAt(bytes, slot_at::kSeal)) return tl::make_unexpected(SlotFault::kSeal);
+  if (!FlagsAreBits(bytes)) return tl::make_unexpected(SlotFault::kFlag);
+  if (!SegmentsAreAbsent(bytes)) return tl::make_unexpected(SlotFault::kSegments);
+
+  const auto word = [bytes](std::size_t at) { return LoadLe<std::uint64_t>(bytes, at); };
+  const auto flag = [bytes](std::size_t at) { return bytes[at] == std::byte{1}; };
+  State state;
+  state.group = word(slot_at::kGroup);
+  state.incarnation = word(slot_at::kIncarnation);
+  state.generation = word(slot_at::kGeneration);
+  state.length = word(slot_at::kLength);
+  state.checkpoint = word(slot_at::kCheckpoint);
+  state.checkpoint_checksum = word(slot_at::kCheckpointChecksum);
+  state.head = word(slot_at::kHead);
+  state.head_checksum = word(slot_at::kHeadChecksum);
+  state.anchor_known = flag(slot_at::kAnchorKnown);
+  state.checkpoint_prepare = flag(slot_at::kCheckpointPrepare);
+  state.purge_generation = word(slot_at::kPurgeGeneration);
+  state.purge_floor = word(slot_at::kPurgeFloor);
+  const auto view = LoadLe<std::uint32_t>(bytes, slot_at::kCertifiedLogView);
+  const bool certified = flag(slot_at::kCertificatePresent);
+  state.certified_log_view = certified ? std::optional(view) : std::nullopt;
+  const bool halves_are_zero =
+      word(slot_at::kCheckpointChecksum + 8) == 0 && word(slot_at::kHeadChecksum + 8) == 0;
+  const auto sequence = word(slot_at::kSequence);
+  if (!BoundsHold(state) || !halves_are_zero || (!certified && view != 0) || sequence == 0) {
+    return tl::make_unexpected(SlotFault::kBounds);
+  }
+  return Slot{state, sequence};
+}
+
+}  // namespace tornfs::journal
