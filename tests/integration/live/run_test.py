@@ -140,6 +140,17 @@ for i in range(4): threading.Thread(target=spin, args=(f"{os.getpid()}-{i}",)).s
         done = self.tornfs("run", "--", "sh", "-c", "sleep 1000 & setsid sleep 1000 & :")
         self.assertIn("outlived", done.stderr)
 
+    def test_closed_streams(self):
+        script = 'exec "$0" run -- touch a <&- >&- 2>&-'
+        done = subprocess.run(["sh", "-c", script, TORNFS], timeout=PATIENCE)
+        self.assertEqual(done.returncode, 0)
+
+    def test_reader_that_leaves(self):
+        script = '{ "$0" run -- seq 100000; echo $? >&2; } | head -n 1'
+        done = subprocess.run(["sh", "-c", script, TORNFS], capture_output=True, text=True,
+                              timeout=PATIENCE)
+        self.assertEqual((done.stdout, done.stderr), ("1\n", "0\n"))
+
     def test_at(self):
         done = self.tornfs("run", "--at", self.mnt, "--", "sh", "-c", "echo x > a; pwd")
         self.assertEqual(done.stdout, self.mnt + "\n")
@@ -196,6 +207,16 @@ class Signals(LiveCase):
         for fd in helpers:  # They remove the mount before they end.
             self.wait_for_end_of(fd)
             os.close(fd)
+        self.assertFalse(os.path.exists(mount))
+
+    def test_kill_of_the_helper_too(self):
+        process = self.start(TORNFS, "run", "--", "sh", "-c", self.SCRIPT, process_group=0)
+        mount = process.stdout.readline().strip()
+        programs = self.programs(mount)
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait(PATIENCE)
+        self.check_gone(mount, programs)
+        self.tornfs("run", "--", "true")  # Removes what the other one left.
         self.assertFalse(os.path.exists(mount))
 
 
