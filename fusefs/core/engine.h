@@ -81,6 +81,9 @@ class Engine {
   // The recording since Load(.., true); null if none is kept.
   [[nodiscard]] const Recording* recording() const { return recording_.get(); }
   [[nodiscard]] std::unique_ptr<Recording> TakeRecording();
+  // Starts from the start of `recorded` and makes its ops again, recording them: the same history
+  // under this engine's model. Inodes that lost their last name stay; they are invisible.
+  void Replay(const Recording& recorded);
   // Notes a line of standard output at this place of the history. Without a recording it is lost.
   void AddPromise(std::string line);
   // Makes everything durable, as sync does, without being an op.

@@ -5,6 +5,7 @@
 
 #include "fusefs/core/crash_points.h"
 #include "unit/core/engine_fixture.h"
+#include "unit/core/random_history.h"
 
 namespace tornfs {
 namespace {
@@ -226,32 +227,6 @@ TEST_F(WindowTest, PrefixTornTearsOnlyTheLastWrite) {
 }
 
 // Properties that hold for any history: random programs over a few names.
-class RandomHistory : public WindowTest, public ::testing::WithParamInterface<std::string_view> {
- protected:
-  void Step(Rng& rng) {
-    static const std::string kNames[] = {"a", "b", "d/a", "d/b"};
-    const std::string& name = kNames[rng.Below(4)];
-    const std::string& other = kNames[rng.Below(4)];
-    const auto exists = [&](const std::string& path) {
-      return engine_->Lookup(DirOf(path), NameOf(path)).has_value();
-    };
-    if (!exists(name)) return Create(name);
-    switch (rng.Below(8)) {
-      case 0: return Unlink(name);
-      case 1: return Rename(name, other);
-      case 2: return Fsync(name);
-      case 3: return FsyncDir(rng.Below(2) == 0 ? "" : "d");
-      case 4: return Truncate(name, rng.Below(9000));
-      case 5:
-        if (!exists(other)) return Link(name, other);
-        [[fallthrough]];
-      default:
-        Write(name, std::string(1 + rng.Below(6000), static_cast<char>('a' + rng.Below(26))),
-              rng.Below(3000));
-    }
-  }
-};
-
 TEST_P(RandomHistory, LegalStatesFormALattice) {
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
     UseModel(GetParam());
@@ -328,6 +303,34 @@ TEST_P(RandomHistory, ARecordingGivesTheWindowOfEveryCut) {
   }
 }
 
+// A history made again under its own model is the same history; under another, that model's.
+TEST_P(RandomHistory, AReplayedHistoryIsTheSame) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const auto record = [&](std::string_view model) {
+      UseModel(model);
+      Rng rng(seed);
+      Mkdir("d");
+      Sync();
+      engine_->Load(engine_->Snapshot(), true);
+      for (int i = 0; i < 15; ++i) Step(rng);
+      return engine_->TakeRecording();
+    };
+    const auto posix = record("posix");
+    const auto own = record(GetParam());
+    engine_->Replay(*posix);
+    const auto replayed = engine_->TakeRecording();
+    ASSERT_EQ(replayed->ops.size(), own->ops.size());
+    for (OpNumber cut = own->start.next_op; cut <= own->end(); ++cut) {
+      const Window expected(own->BaseAt(cut), engine_->model(), Tear::kPage, *store_);
+      const Window actual(replayed->BaseAt(cut), engine_->model(), Tear::kPage, *store_);
+      ASSERT_EQ(actual.nodes().size(), expected.nodes().size())
+          << "seed " << seed << " cut " << cut;
+      EXPECT_EQ(Show(actual.State(actual.None())), Show(expected.State(expected.None())));
+      EXPECT_EQ(Show(actual.State(actual.All())), Show(expected.State(expected.All())));
+    }
+  }
+}
+
 // The crash points that are tried must reach every state that any cut can lead to.
 TEST_P(RandomHistory, CrashPointsLoseNoState) {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
@@ -363,13 +366,7 @@ TEST_P(RandomHistory, CrashPointsLoseNoState) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, RandomHistory,
-                         ::testing::Values("posix", "lazyfs", "prefix-torn", "strict"),
-                         [](const auto& param) {
-                           std::string name(param.param);
-                           std::replace(name.begin(), name.end(), '-', '_');
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(Models, RandomHistory, ::testing::ValuesIn(ModelNames()), ModelTestName);
 
 TEST_F(WindowTest, BadTokensAreRefused) {
   Create("a");
