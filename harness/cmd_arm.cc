@@ -62,9 +62,12 @@ extern const Command kArmCommand{
 };
 
 extern const Command kDisarmCommand{
-    "disarm",   "forget what `arm` asked for",
-    "MNT",      TORNFS_MOUNT_COMMAND_EXITS,
-    TakesChild::kNone, DescribeDisarm,
+    "disarm",
+    "forget what `arm` asked for",
+    "MNT",
+    TORNFS_MOUNT_COMMAND_EXITS,
+    TakesChild::kNone,
+    DescribeDisarm,
     RunDisarm,
 };
 

@@ -40,7 +40,8 @@ extern const Command kCrashCommand{
     "A handle or working directory on the root of the mount goes on into the state after the\n"
     "crash. --kill ends the processes with a working directory, root, program, open file or\n"
     "mapping on the mount, the shell you stand in included.\n"
-    "The printed plan repeats the choice on the same pending effects.\n\n" TORNFS_MOUNT_COMMAND_EXITS,
+    "The printed plan repeats the choice on the same pending "
+    "effects.\n\n" TORNFS_MOUNT_COMMAND_EXITS,
     TakesChild::kNone,
     DescribeCrash,
     RunCrash,

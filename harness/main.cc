@@ -9,18 +9,9 @@ int main(int argc, char** argv) {
   const std::array commands{
       kMountCommand,   //
       kUmountCommand,  //
-      kStatusCommand,
-      kUnsyncedCommand,
-      kSyncCommand,
-      kExportCommand,
-      kCrashCommand,
-      kArmCommand,
-      kDisarmCommand,
-      kRunCommand,
-      kExploreCommand,
-      kReplayCommand,
-      kModelsCommand,
-      kDoctorCommand,
+      kStatusCommand,  kUnsyncedCommand, kSyncCommand,   kExportCommand,
+      kCrashCommand,   kArmCommand,      kDisarmCommand, kRunCommand,
+      kExploreCommand, kReplayCommand,   kModelsCommand, kDoctorCommand,
   };
   const Program program{
       "tornfs", TORNFS_VERSION,

@@ -20,10 +20,11 @@ struct Request {
   bool json = false;
   std::uint64_t group = 1;  // Records per durable group.
   bool length_prefixed = false;
-  std::string promises;    // A path, or empty.
-  std::uint64_t op = 0;    // checkpoint, certify: 0 means the head.
-  std::uint64_t from = 0;  // truncate.
-  std::uint32_t view = 0;  // certify.
+  std::string promises;          // A path, or empty.
+  std::uint64_t op = 0;          // checkpoint; certify, where 0 means the head.
+  std::uint64_t checkpoint = 0;  // append: what to checkpoint at the end; 0 for nothing.
+  std::uint64_t from = 0;        // truncate.
+  std::uint32_t view = 0;        // certify.
 };
 
 int RunAppend(const Request& request);

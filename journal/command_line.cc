@@ -48,6 +48,8 @@ po::options_description OptionsOf(const Command& command) {
   }
   if (command.name == "append") {
     add("group", po::value<std::string>(), "records per durable group (1)");
+    add("checkpoint", po::value<std::string>(),
+        "at the end checkpoint this op, which also makes the last partial group durable");
   }
   if (command.name == "append" || command.name == "read") {
     add("length-prefixed", "records are a 4-byte little-endian length and bytes, not lines");
@@ -166,6 +168,7 @@ Request TakeRequest(const Command& command, Values& values) {
   request.promises = values.Text("promises");
   request.group = values.Number("group", 1, 1);
   request.op = values.Number("op", 0, 1);
+  request.checkpoint = values.Number("checkpoint", 0, 1);
   request.from = values.Number("from", 0, 1);
   request.view = static_cast<std::uint32_t>(
       values.Number("view", 0, 0, std::numeric_limits<std::uint32_t>::max()));

@@ -1,6 +1,7 @@
 // The commands that open for writing.
 #include <unistd.h>
 
+#include "common/fd.h"
 #include "journal/cli.h"
 #include "journal/journal.h"
 #include "journal/output.h"
@@ -14,7 +15,14 @@ namespace {
 struct Group {
   std::vector<std::vector<std::byte>> prepares;
   std::vector<PrepareHeader> headers;
+  std::uint64_t record_bytes = 0;
 };
+
+Status PrintLines(const std::string& lines) {
+  const auto written = WriteAll(STDOUT_FILENO, lines);
+  if (!written) return IoFailure(written.error().sys_errno, "write standard output");
+  return {};
+}
 
 // Wraps `body` into the prepare that follows the group's last one, or the journal's head.
 Status AddPrepare(const Journal& journal, std::span<const std::byte> body, Group& group) {
@@ -28,23 +36,42 @@ Status AddPrepare(const Journal& journal, std::span<const std::byte> body, Group
   const auto header = DecodePrepare(group.prepares.back());
   if (!header) return tl::make_unexpected(header.error());
   group.headers.push_back(*header);
+  group.record_bytes += RecordLength(header->size).value();
   return {};
 }
 
-// Makes the group durable, then says so.
-Status Commit(Journal& journal, Group& group, bool json) {
-  if (group.prepares.empty()) return {};
+Status AppendGroup(Journal& journal, const Group& group) {
   const std::vector<std::span<const std::byte>> batch(group.prepares.begin(), group.prepares.end());
-  JOURNAL_TRY(journal.AppendBatch(batch));
-  JOURNAL_TRY(journal.Sync());
+  return journal.AppendBatch(batch);
+}
+
+// Says that the group is durable, which it must be, and starts the next one.
+Status Acknowledge(Group& group, bool json) {
   std::string lines;
   for (const PrepareHeader& header : group.headers) {
     lines += OpLine("ack", header.op, header.checksum, json);
   }
   group = {};
-  const auto written = WriteAll(STDOUT_FILENO, lines);
-  if (!written) return IoFailure(written.error().sys_errno, "write standard output");
-  return {};
+  return PrintLines(lines);
+}
+
+Status Commit(Journal& journal, Group& group, bool json) {
+  if (group.prepares.empty()) return {};
+  JOURNAL_TRY(AppendGroup(journal, group));
+  JOURNAL_TRY(journal.Sync());
+  return Acknowledge(group, json);
+}
+
+// The last partial group is made durable by the checkpoint itself and not by a publication of its
+// own: the one case in which a compaction carries records that were never synced.
+Status CommitWithCheckpoint(Journal& journal, Group& group, const Request& request) {
+  JOURNAL_TRY(AppendGroup(journal, group));
+  JOURNAL_TRY(journal.Checkpoint(request.checkpoint));
+  JOURNAL_TRY(journal.Sync());  // For a checkpoint that was already reached.
+  JOURNAL_TRY(Acknowledge(group, request.json));
+  const State& state = journal.state();
+  return PrintLines(
+      OpLine("checkpoint", state.checkpoint, state.checkpoint_checksum, request.json));
 }
 
 Status AppendAll(Journal& journal, const Request& request) {
@@ -52,16 +79,20 @@ Status AppendAll(Journal& journal, const Request& request) {
   Group group;
   for (;;) {
     const auto body = source.Next();
-    if (!body || !*body) {
+    if (!body) {
       JOURNAL_TRY(Commit(journal, group, request.json));
-      if (!body) return tl::make_unexpected(body.error());
-      return {};
+      return tl::make_unexpected(body.error());
     }
+    if (!*body) break;
     JOURNAL_TRY(AddPrepare(journal, **body, group));
-    if (group.prepares.size() >= request.group) {
+    // A group that cannot fit is refused before it has eaten the memory.
+    const bool hopeless = group.record_bytes > request.options.capacity;
+    if (group.prepares.size() >= request.group || hopeless) {
       JOURNAL_TRY(Commit(journal, group, request.json));
     }
   }
+  if (request.checkpoint != 0) return CommitWithCheckpoint(journal, group, request);
+  return Commit(journal, group, request.json);
 }
 
 // Opens the journal of `request`, runs `action` on it and turns what happened into an exit code.
@@ -72,12 +103,6 @@ int WithJournal(const Request& request, Action action) {
   if (!journal) return PrintError(journal.error(), request.json);
   const Status done = action(**journal);
   return done ? kExitOk : PrintError(done.error(), request.json);
-}
-
-Status PrintLines(const std::string& lines) {
-  const auto written = WriteAll(STDOUT_FILENO, lines);
-  if (!written) return IoFailure(written.error().sys_errno, "write standard output");
-  return {};
 }
 
 }  // namespace

@@ -84,8 +84,8 @@ void DumpSlots(Storage& storage, Dump& dump) {
 void DumpRecords(Storage& storage, const State& state, Dump& dump) {
   Json records = Json::array();
   const auto data = storage.Open(DataFileName(state.generation), OpenMode::kRead);
-  const auto length = data ? (*data)->Length() : Result<std::uint64_t>(0);
-  RecordReader reader(**data, state.generation, 0, length.value_or(0));
+  if (!data) return;  // The refusal says so.
+  RecordReader reader(**data, state.generation, 0, (*data)->Length().value_or(0));
   while (!reader.AtEnd()) {
     const auto record = reader.Next();
     if (!record) {

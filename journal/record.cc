@@ -9,7 +9,8 @@
 namespace tornfs::journal {
 namespace {
 
-constexpr std::uint64_t kReadAheadBytes = 1ULL << 20;
+// Larger reads save few calls and cost a short-lived process a page fault per page.
+constexpr std::uint64_t kReadAheadBytes = 1ULL << 16;
 
 }  // namespace
 

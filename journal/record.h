@@ -36,7 +36,7 @@ struct Record {
 // Reads the records of [begin, limit) of one data file in order and checks each one by itself:
 // bounds, checksum, generation, kind and prepare. That they form a chain is the caller's business.
 //
-// Not thread safe.  Cost: reads of up to 1 MiB; never a byte at or past `limit`.
+// Not thread safe.  Cost: reads of 64 KiB, or of one record; never a byte at or past `limit`.
 class RecordReader {
  public:
   // `file` must outlive the reader.

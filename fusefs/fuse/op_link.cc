@@ -7,16 +7,16 @@ namespace tornfs {
 
 void OpLink(fuse_req_t req, fuse_ino_t node, fuse_ino_t parent, const char* name) {
   Serve(req, [&](MountContext& context) -> Reply {
-    const Ino ino = NodeTable::InoOf(node);
-    const auto dir = context.Living(parent);
-    if (!dir) return dir.error();
-    if (NodeTable::IsSpecial(ino) || IsReserved(*dir, name)) return Errno{EPERM};
+    const Ino dir = NodeTable::InoOf(parent);
+    const auto ino = context.Living(node);  // The header of a LINK names the directory.
+    if (!ino) return ino.error();
+    if (NodeTable::IsSpecial(*ino) || IsReserved(dir, name)) return Errno{EPERM};
     const Caller caller = CallerOf(req);
-    const Intent intent{OpKind::kLink, ino, {}, *dir, name};
+    const Intent intent{OpKind::kLink, *ino, {}, dir, name};
     const auto done = Change(context, caller, intent,
-                             [&] { return context.engine.Link(caller, ino, *dir, name); });
+                             [&] { return context.engine.Link(caller, *ino, dir, name); });
     if (!done) return done.error();
-    return EntryOf(context, ino);
+    return EntryOf(context, *ino);
   });
 }
 

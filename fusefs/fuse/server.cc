@@ -23,6 +23,8 @@ class Server::Impl {
 
   Status Start();
   void Unmount();
+  // Serves until the kernel has nothing queued.
+  void Drain();
   void DropEpoch(std::vector<NodeTable::Dead> dead);
   [[nodiscard]] bool died() const { return died_; }
   [[nodiscard]] HelperThread& helper() { return *helper_; }
@@ -30,7 +32,7 @@ class Server::Impl {
   MountContext context;
 
  private:
-  void Serve();
+  bool Serve();
 
   EventLoop& loop_;
   std::unique_ptr<Session> session_;
@@ -51,7 +53,8 @@ Status Server::Impl::Start() {
   if (!session) return tl::make_unexpected(session.error());
   session_ = std::move(*session);
   loop_.AddFd(
-      session_->fd(), EPOLLIN, [this](std::uint32_t) { Serve(); }, EventLoop::Nesting::kAllowed);
+      session_->fd(), EPOLLIN, [this](std::uint32_t) { (void)Serve(); },
+      EventLoop::Nesting::kAllowed);
   constexpr std::chrono::seconds kPatience{10};
   const bool greeted = loop_.RunUntil([this] { return context.initialized || died_; },
                                       EventLoop::Clock::now() + kPatience);
@@ -60,11 +63,18 @@ Status Server::Impl::Start() {
   return {};
 }
 
-void Server::Impl::Serve() {
-  session_->ServeOne();
-  if (died_ || !session_->ended()) return;
-  died_ = true;
-  loop_.RemoveFd(session_->fd());
+bool Server::Impl::Serve() {
+  const bool served = session_->ServeOne();
+  if (!died_ && session_->ended()) {
+    died_ = true;
+    loop_.RemoveFd(session_->fd());
+  }
+  return served;
+}
+
+void Server::Impl::Drain() {
+  while (!died_ && Serve()) {
+  }
 }
 
 void Server::Impl::Unmount() {
@@ -146,10 +156,12 @@ Status Server::PullPages() {
     const auto root = OpenFile(mount_point(), O_RDONLY | O_DIRECTORY);
     if (!root) {
       status = tl::make_unexpected(root.error());
-    } else if (syncfs(root->get()) != 0) {
+    } else if (syncfs(root->get()) != 0 && errno != EIO) {
+      // EIO is about pages that were refused: those of earlier epochs, or without space.
       status = IoError(errno, "syncfs " + mount_point());
     }
   });
+  impl_->Drain();  // syncfs(2) on FUSE starts all the writing; it does not wait for the end.
   return status;
 }
 

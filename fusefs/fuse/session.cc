@@ -136,16 +136,17 @@ int Session::fd() const { return fuse_session_fd(session_); }
 
 bool Session::ended() const { return fuse_session_exited(session_) != 0; }
 
-void Session::ServeOne() {
+bool Session::ServeOne() {
   if (depth_ == buffers_.size()) buffers_.emplace_back();
   fuse_buf buffer = buffers_[depth_];
   const int received = fuse_session_receive_buf(session_, &buffer);
   buffers_[depth_].mem = buffer.mem;
-  if (received <= 0) return;
+  if (received <= 0) return false;
   ++context_.counters.requests;
   ++depth_;
   if (!AnswerByHeader(buffer)) fuse_session_process_buf(session_, &buffer);
   --depth_;
+  return true;
 }
 
 bool Session::AnswerByHeader(const fuse_buf& buffer) {

@@ -30,8 +30,9 @@ class Session {
   [[nodiscard]] int fd() const;
   [[nodiscard]] bool ended() const;
 
-  // Serves one request, if there is one. May be called while another one is being served.
-  void ServeOne();
+  // Serves one request, if there is one, and tells whether there was. May be called while another
+  // one is being served.
+  bool ServeOne();
 
   // Makes every dentry of the mount be looked up again: FUSE_NOTIFY_INC_EPOCH. Never blocks.
   // Returns false where the kernel does not know it.

@@ -63,10 +63,9 @@ std::string Deadline(const Step& step, const PlanRun& run) {
 
 }  // namespace
 
-std::vector<Loss> LossesOf(const PlanRun& run) {
-  if (run.power_losses.empty()) return {};
-  const Window& window = run.power_losses.back().window;
-  const Choice& choice = run.power_losses.back().choice;
+std::vector<Loss> LossesOf(const PlanRun& run, const PowerLossSeen& seen) {
+  const Window& window = seen.window;
+  const Choice& choice = seen.choice;
   std::map<OpNumber, Loss> losses;
   std::map<OpNumber, bool> kept;
   std::map<OpNumber, bool> size_kept;
@@ -106,31 +105,44 @@ std::vector<Loss> LossesOf(const PlanRun& run) {
   return result;
 }
 
-std::string Explain(const Plan& plan, const PlanRun& run) {
-  std::string text;
-  for (std::size_t i = 0; i + 1 < plan.steps.size(); ++i) {
-    const bool kill = plan.steps[i].kind == Step::Kind::kKill;
-    text += kill ? "the process was killed after op " + Number(plan.steps[i].point.cut - 1)
-                 : "the power was cut at op " + Number(plan.steps[i].point.cut);
-    text += " and recovery ran; then ";
+std::vector<Loss> LastLosses(const PlanRun& run) {
+  if (run.power_losses.empty()) return {};
+  const PowerLossSeen& last = run.power_losses.back();
+  return last.step + 1 == run.histories.size() ? LossesOf(run, last) : std::vector<Loss>();
+}
+
+namespace {
+
+// One crash of the plan, as a clause.
+std::string ExplainStep(const Step& step, const PlanRun& run, const PowerLossSeen* seen) {
+  if (step.kind == Step::Kind::kKill) {
+    return "the process was killed after op " + Number(step.point.cut - 1);
   }
-  const Step& last = plan.steps.back();
-  if (last.kind == Step::Kind::kKill) {
-    return text + "the process was killed after op " + Number(last.point.cut - 1) +
-           "; nothing was lost, and what it had left was not enough";
-  }
-  const auto losses = LossesOf(run);
-  if (losses.empty()) {
-    return text + Deadline(last, run) +
-           " and nothing was lost; what the program had done by then "
-           "was not enough";
-  }
+  const auto losses = seen == nullptr ? std::vector<Loss>() : LossesOf(run, *seen);
+  if (losses.empty()) return Deadline(step, run) + " and nothing was lost";
   constexpr std::size_t kNamed = 3;
+  std::string text;
   for (std::size_t i = 0; i < std::min(losses.size(), kNamed); ++i) {
     if (i > 0) text += "; ";
-    text += Describe(losses[i], i == 0 ? Deadline(last, run) : "that");
+    text += Describe(losses[i], i == 0 ? Deadline(step, run) : "that");
   }
   if (losses.size() > kNamed) text += "; and " + Number(losses.size() - kNamed) + " more";
+  return text;
+}
+
+}  // namespace
+
+std::string Explain(const Plan& plan, const PlanRun& run) {
+  std::string text;
+  bool lost = false;
+  for (std::size_t i = 0; i < plan.steps.size(); ++i) {
+    const auto seen = std::ranges::find(run.power_losses, i, &PowerLossSeen::step);
+    const PowerLossSeen* power = seen == run.power_losses.end() ? nullptr : &*seen;
+    lost = power != nullptr && !LossesOf(run, *power).empty();
+    if (i > 0) text += ", and recovery ran; then ";
+    text += ExplainStep(plan.steps[i], run, power);
+  }
+  if (!lost) text += "; what the program had done by then was not enough";
   return text;
 }
 

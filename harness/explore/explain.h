@@ -10,7 +10,7 @@
 
 namespace tornfs::harness {
 
-// One op of which something was lost in the last power loss of a plan.
+// One op of which something was lost in a power loss.
 struct Loss {
   OpNumber op = 0;
   OpKind kind = OpKind::kWrite;
@@ -22,8 +22,11 @@ struct Loss {
   std::uint64_t torn_at = 0;  // A write cut inside a page: how many bytes of that page are there.
 };
 
-// In the order of ops; empty if the last crash lost nothing.
-[[nodiscard]] std::vector<Loss> LossesOf(const PlanRun& run);
+// In the order of ops; empty if nothing was lost. What is lost only because something that it needs
+// was lost is left out.
+[[nodiscard]] std::vector<Loss> LossesOf(const PlanRun& run, const PowerLossSeen& seen);
+// Those of the last crash of the plan; none if that was a kill.
+[[nodiscard]] std::vector<Loss> LastLosses(const PlanRun& run);
 
 // "`j/frontier.tmp -> j/frontier` was renamed at op 7, the directory `j` was not synced before the
 // power was cut at op 12; the rename was lost"

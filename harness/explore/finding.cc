@@ -76,7 +76,7 @@ Finding MakeFinding(const Plan& plan, const PlanRun& run) {
   finding.plan = FormatPlan(plan);
   finding.id = "f-" + Hash128(finding.plan + "\n" + finding.signature).Hex().substr(0, 12);
   finding.sentence = Explain(plan, run);
-  finding.losses = LossesOf(run);
+  finding.losses = LastLosses(run);
   return finding;
 }
 

@@ -25,7 +25,8 @@ struct PlanRun {
   // The histories the steps happened in: the workload's, then that of each recovery.
   std::vector<std::shared_ptr<const Recording>> histories;
 
-  // The op of that number, as it was when the last crash came; null if it is unknown.
+  // The op of that number, as it was when the last crash came; null if there is none. A recovery
+  // goes on counting where the crash came, so its ops hide those that the crash cut off.
   [[nodiscard]] const Op* FindOp(OpNumber number) const;
 };
 

@@ -38,8 +38,9 @@ ControlOps::ControlOps(LiveMount& mount, Crasher& crasher, ControlServer& contro
   control.On("export", [this](const Json& args) { return Export(args); });
   control.On("crash", [this](const Json& args) { return Crash(args); });
   control.On("arm", [this](const Json& args) { return Arm(args); });
-  control.On("disarm",
-             [this](const Json&) -> Result<Json> { return Json{{"was_armed", crasher_.Disarm()}}; });
+  control.On("disarm", [this](const Json&) -> Result<Json> {
+    return Json{{"was_armed", crasher_.Disarm()}};
+  });
   control.On("umount", [this](const Json&) { return Umount(); });
 }
 

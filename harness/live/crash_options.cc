@@ -21,9 +21,8 @@ Result<Lose> ParseLose(std::string_view text) {
 }
 
 nlohmann::json ToJson(const CrashOptions& options) {
-  nlohmann::json out{{"lose", LoseName(options.lose)},
-                     {"tear", TearName(options.tear)},
-                     {"kill", options.kill}};
+  nlohmann::json out{
+      {"lose", LoseName(options.lose)}, {"tear", TearName(options.tear)}, {"kill", options.kill}};
   if (options.seed) out["seed"] = *options.seed;
   if (!options.plan.empty()) out["plan"] = options.plan;
   return out;

@@ -85,14 +85,10 @@ std::string Describe(const CrashReport& report) {
 }
 
 nlohmann::json ToJson(const CrashReport& report) {
-  nlohmann::json out{{"epoch", report.epoch},
-                     {"ops", report.ops},
-                     {"pending", report.nodes},
-                     {"kept", report.nodes - report.lost},
-                     {"lost", report.lost},
-                     {"torn", report.torn},
-                     {"plan", report.plan},
-                     {"tear", TearName(report.tear)},
+  nlohmann::json out{{"epoch", report.epoch},   {"ops", report.ops},
+                     {"pending", report.nodes}, {"kept", report.nodes - report.lost},
+                     {"lost", report.lost},     {"torn", report.torn},
+                     {"plan", report.plan},     {"tear", TearName(report.tear)},
                      {"killed", report.killed}};
   if (!report.by_plan) out["lose"] = LoseName(report.lose);
   if (report.seed) out["seed"] = *report.seed;

@@ -119,9 +119,8 @@ void MountUsers::Kill() {
 
 std::size_t MountUsers::AwaitGone() {
   server_.RunElsewhere([this] {
-    KillAll([this](const std::string& proc) {
-      return Holds(proc, device_) || Maps(proc, device_);
-    });
+    KillAll(
+        [this](const std::string& proc) { return Holds(proc, device_) || Maps(proc, device_); });
   });
   EventLoop& loop = server_.loop();
   for (const auto& [pid, process] : found_) {

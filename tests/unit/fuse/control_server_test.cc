@@ -66,7 +66,7 @@ class ControlServerTest : public testing::Test {
       std::array<char, 1 << 16> buffer;
       const ssize_t got = recv(client.get(), buffer.data(), buffer.size(), MSG_DONTWAIT);
       if (got > 0) input.append(buffer.data(), static_cast<std::size_t>(got));
-      if (got == 0) return "closed";
+      if (got == 0 || (got < 0 && errno == ECONNRESET)) return "closed";
       if (got < 0 && !loop_->PumpOnce(std::chrono::milliseconds(0))) return nullptr;
     }
   }

@@ -116,6 +116,25 @@ TEST_F(Program, CheckpointTruncateCertify) {
   EXPECT_EQ(Shell("{} checkpoint --dir j --op 9").code, 1);
 }
 
+TEST_F(Program, CheckpointCarriesTheLastPartialGroup) {
+  const Outcome run = Shell("seq 9 | {} append --dir j --group 4 --checkpoint 3 | cut -c 1-6");
+  EXPECT_EQ(run.output,
+            "ack 1 \nack 2 \nack 3 \nack 4 \nack 5 \nack 6 \nack 7 \nack 8 \nack 9 \ncheckp\n");
+  EXPECT_EQ(Shell("{} read --dir j | head -1").output, "3\n");
+  EXPECT_EQ(Shell("seq 2 | {} append --dir j --group 4 --checkpoint 3 | wc -l").output, "3\n");
+  EXPECT_EQ(Shell("{} verify --dir j").output, "good: head 11, checkpoint 3\n");
+}
+
+TEST_F(Program, DumpDescribesWhatCannotBeOpened) {
+  ASSERT_EQ(Shell("echo x | {} append --dir j >/dev/null").code, 0);
+  EXPECT_EQ(Shell("{} dump --dir j").code, 0);
+  fs::remove(folder_ / "j" / "prepares-0.wal");
+  const Outcome run = Shell("{} dump --dir j");
+  EXPECT_EQ(run.code, 1);
+  EXPECT_NE(run.output.find("refused: prepares-0.wal, which the frontier names, is missing"),
+            std::string::npos);
+}
+
 TEST_F(Program, UsageErrorsAreOneLineAndTwo) {
   for (const char* arguments :
        {"", "bogus", "append", "append --dir", "append --dir j --grou 2",
