@@ -1,3 +1,4 @@
+# shellcheck shell=bash disable=SC2154
 # What ./check and ./demo share: packages, the FUSE device, building. Sourced, not run; the caller
 # has set `set -euo pipefail`, stands in the top folder, and has set program=NAME.
 
