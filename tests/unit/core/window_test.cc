@@ -3,6 +3,7 @@
 // named in each test.
 #include <algorithm>
 
+#include "fusefs/core/crash_points.h"
 #include "unit/core/engine_fixture.h"
 
 namespace tornfs {
@@ -323,6 +324,41 @@ TEST_P(RandomHistory, ARecordingGivesTheWindowOfEveryCut) {
       Trees trees;
       for (const Choice& choice : window.Enumerate(512)) trees.insert(Show(window.State(choice)));
       EXPECT_EQ(trees, expected.second) << "seed " << seed << " cut " << cut;
+    }
+  }
+}
+
+// The crash points that are tried must reach every state that any cut can lead to.
+TEST_P(RandomHistory, CrashPointsLoseNoState) {
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    UseModel(GetParam());
+    Rng rng(seed);
+    Mkdir("d");
+    Sync();
+    engine_->Load(engine_->Snapshot(), true);
+    for (int i = 0; i < 10; ++i) {
+      Step(rng);
+      if (rng.Below(4) == 0) engine_->AddPromise("line");
+    }
+    const auto recording = engine_->TakeRecording();
+    const auto reach = [&](const std::vector<CrashPoint>& points) {
+      std::set<std::pair<std::size_t, std::set<std::string>>> reached;
+      for (const CrashPoint& point : points) {
+        const Window window(recording->BaseAt(point.cut), engine_->model(), Tear::kPage, *store_);
+        if (!window.Count(512)) continue;
+        for (const Choice& choice : window.Enumerate(512)) {
+          reached.insert({point.promises, Show(window.State(choice))});
+        }
+      }
+      return reached;
+    };
+    // More promises demand more of the same state, so a state counts with the most it was tried
+    // for.
+    const auto tried = reach(PowerPoints(*recording));
+    for (const auto& [promises, tree] : reach(AllPoints(*recording))) {
+      const bool found = std::ranges::any_of(
+          tried, [&](const auto& each) { return each.second == tree && each.first >= promises; });
+      EXPECT_TRUE(found) << "seed " << seed << " after " << promises << " promises";
     }
   }
 }
