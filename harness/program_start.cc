@@ -36,7 +36,7 @@ struct ChildArgument {
   int procs_fd;  // To be joined by the child itself, or -1.
 };
 
-TORNFS_BARE [[noreturn]] void FailStage(SharedMemory* shared, SpawnStage stage) {
+[[noreturn]] TORNFS_BARE void FailStage(SharedMemory* shared, SpawnStage stage) {
   shared->stage_errno = errno;
   shared->stage = stage;
   for (;;) ::syscall(SYS_exit_group, 127);

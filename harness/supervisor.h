@@ -157,11 +157,12 @@ class Supervisor {
   // call returns nothing. Call it when the report is there. Errors: kIo.
   [[nodiscard]] Result<std::string> TakeOutput(Stream stream, std::size_t limit = 64U << 20);
 
-  // Sends SIGKILL to every process of the running spawn. On return all signals are sent: no
-  // process will execute another instruction of its own, so replies given afterwards are never
-  // seen. The report follows as usual. Nothing happens when nothing runs.
+  // Sends SIGKILL to every process of the running spawn. On return all signals are sent: none of
+  // them comes back from a system call to its own code, so a reply given afterwards is never seen.
+  // The report follows as usual. Nothing happens when nothing runs.
   // Never waits for the mount, and works while the start of the program waits for it.
-  // Errors: kIo when the helper is gone.
+  // Cost: some us with a cgroup, 0.1 ms with private namespaces, else some ms: a look through
+  // /proc. Errors: kIo when the helper is gone.
   [[nodiscard]] Status Kill();
 
   // Ends the helper and waits until it is gone. Requires !running(). Later calls do nothing.

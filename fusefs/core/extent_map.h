@@ -46,6 +46,16 @@ class ExtentMap {
   template <class Visit>
   void ForEach(std::uint64_t offset, std::uint64_t length, Visit&& visit) const;
 
+  // Calls visit(offset, before, after) for each extent that is not the same in both maps: `before`
+  // is null where only this map has one at that offset, `after` where only the other has.
+  template <class Visit>
+  void ForEachChange(const ExtentMap& before, Visit&& visit) const {
+    const auto same = [](const Extent& a, const Extent& b) {
+      return a.length == b.length && a.position == b.position;
+    };
+    extents_.ForEachChange(before.extents_, same, visit);
+  }
+
   // First offset >= `offset` that lies in an extent / in no extent. UINT64_MAX if there is none.
   [[nodiscard]] std::uint64_t NextData(std::uint64_t offset) const;
   [[nodiscard]] std::uint64_t NextHole(std::uint64_t offset) const;

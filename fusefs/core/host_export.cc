@@ -4,14 +4,13 @@
 // place: what a directory forbids must not hinder the rest, and new names would change its times.
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <limits>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "common/check.h"

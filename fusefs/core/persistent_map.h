@@ -156,7 +156,49 @@ class PersistentMap {
     return cursor;
   }
 
+  // Calls visit(key, before, after) in key order for each key that only one of the maps has (the
+  // other pointer is null) or whose values are not same(before, after).
+  // Nodes that both share are passed over: for two maps of one origin the cost is about that of
+  // the changes between them.
+  template <class Same, class Visit>
+  void ForEachChange(const PersistentMap& before, Same&& same, Visit&& visit) const {
+    Cursor old = before.Begin();
+    Cursor now = Begin();
+    while (old.valid() || now.valid()) {
+      if (old.valid() && now.valid() && SkipShared(old, now)) continue;
+      if (!now.valid() || (old.valid() && old.key() < now.key())) {
+        visit(old.key(), &old.value(), nullptr);
+        old.Next();
+      } else if (!old.valid() || now.key() < old.key()) {
+        visit(now.key(), nullptr, &now.value());
+        now.Next();
+      } else {
+        if (!same(old.value(), now.value())) visit(now.key(), &old.value(), &now.value());
+        old.Next();
+        now.Next();
+      }
+    }
+  }
+
  private:
+  // If both cursors stand at the first entry of one and the same node, moves them behind it.
+  static bool SkipShared(Cursor& a, Cursor& b) {
+    std::size_t shared = 0;  // Levels from the leaves up to the highest such node.
+    for (std::size_t up = 1; up <= a.depth_ && up <= b.depth_; ++up) {
+      const auto& in_a = a.path_[a.depth_ - up];
+      const auto& in_b = b.path_[b.depth_ - up];
+      if (in_a.index != 0 || in_b.index != 0) break;
+      if (in_a.node == in_b.node) shared = up;
+    }
+    if (shared == 0) return false;
+    for (Cursor* cursor : {&a, &b}) {
+      cursor->depth_ -= shared - 1;
+      cursor->path_[cursor->depth_ - 1].index = cursor->Top().node->count;
+      cursor->Settle();
+    }
+    return true;
+  }
+
   // In an inner node, every key below child[i] is at least key[i] and less than key[i + 1].
   struct Node {
     explicit Node(bool is_leaf) : leaf(is_leaf) {}

@@ -86,5 +86,63 @@ TEST(PersistentMap, ACopyIsTheSameRootUntilOneChanges) {
   EXPECT_EQ(map.Find(std::uint64_t{2}), nullptr);
 }
 
+// What ForEachChange tells of two maps of one origin, or of two that share nothing.
+TEST(PersistentMap, ChangesAreThoseOfAMap) {
+  Rng rng(2);
+  for (int round = 0; round < 300; ++round) {
+    Map map;
+    Model model;
+    const auto change = [&](std::uint64_t times) {
+      for (; times > 0; --times) {
+        const std::uint64_t key = rng.Below(300);
+        if (rng.Below(3) == 0) {
+          map.Erase(key);
+          model.erase(key);
+        } else {
+          map.Set(key, model[key] = rng.Below(3));
+        }
+      }
+    };
+    change(rng.Below(600));
+    const Map old_map = round % 4 == 0 ? Map() : map;
+    const Model old_model = round % 4 == 0 ? Model() : model;
+    change(rng.Below(20));
+    for (const auto& [key, before] : old_model) {
+      const auto now = model.find(key);
+      if (now != model.end() && now->second == before) model.erase(now);
+    }
+    Model expected_gone = old_model;
+    std::erase_if(expected_gone, [&](const auto& item) { return map.Find(item.first) != nullptr; });
+    Model set;
+    Model gone;
+    map.ForEachChange(
+        old_map, [](std::uint64_t a, std::uint64_t b) { return a == b; },
+        [&](std::uint64_t key, const std::uint64_t* before, const std::uint64_t* now) {
+          EXPECT_EQ(before == nullptr, !old_model.contains(key));
+          if (now != nullptr) {
+            set[key] = *now;
+          } else {
+            gone[key] = *before;
+          }
+        });
+    EXPECT_EQ(set, model);
+    EXPECT_EQ(gone, expected_gone);
+  }
+}
+
+TEST(PersistentMap, SharedNodesAreNotCompared) {
+  Map map;
+  for (std::uint64_t key = 0; key < 10000; ++key) map.Set(key, key);
+  const Map before = map;
+  map.Set(5000, 1);
+  int compared = 0;
+  int changes = 0;
+  map.ForEachChange(
+      before, [&](std::uint64_t a, std::uint64_t b) { return ++compared, a == b; },
+      [&](std::uint64_t, const std::uint64_t*, const std::uint64_t*) { ++changes; });
+  EXPECT_EQ(changes, 1);
+  EXPECT_LT(compared, 10);
+}
+
 }  // namespace
 }  // namespace tornfs

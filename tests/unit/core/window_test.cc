@@ -5,6 +5,7 @@
 
 #include "fusefs/core/crash_points.h"
 #include "unit/core/engine_fixture.h"
+#include "unit/core/random_history.h"
 
 namespace tornfs {
 namespace {
@@ -226,32 +227,6 @@ TEST_F(WindowTest, PrefixTornTearsOnlyTheLastWrite) {
 }
 
 // Properties that hold for any history: random programs over a few names.
-class RandomHistory : public WindowTest, public ::testing::WithParamInterface<std::string_view> {
- protected:
-  void Step(Rng& rng) {
-    static const std::string kNames[] = {"a", "b", "d/a", "d/b"};
-    const std::string& name = kNames[rng.Below(4)];
-    const std::string& other = kNames[rng.Below(4)];
-    const auto exists = [&](const std::string& path) {
-      return engine_->Lookup(DirOf(path), NameOf(path)).has_value();
-    };
-    if (!exists(name)) return Create(name);
-    switch (rng.Below(8)) {
-      case 0: return Unlink(name);
-      case 1: return Rename(name, other);
-      case 2: return Fsync(name);
-      case 3: return FsyncDir(rng.Below(2) == 0 ? "" : "d");
-      case 4: return Truncate(name, rng.Below(9000));
-      case 5:
-        if (!exists(other)) return Link(name, other);
-        [[fallthrough]];
-      default:
-        Write(name, std::string(1 + rng.Below(6000), static_cast<char>('a' + rng.Below(26))),
-              rng.Below(3000));
-    }
-  }
-};
-
 TEST_P(RandomHistory, LegalStatesFormALattice) {
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
     UseModel(GetParam());
@@ -363,13 +338,7 @@ TEST_P(RandomHistory, CrashPointsLoseNoState) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, RandomHistory,
-                         ::testing::Values("posix", "lazyfs", "prefix-torn", "strict"),
-                         [](const auto& param) {
-                           std::string name(param.param);
-                           std::replace(name.begin(), name.end(), '-', '_');
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(Models, RandomHistory, ::testing::ValuesIn(ModelNames()), ModelTestName);
 
 TEST_F(WindowTest, BadTokensAreRefused) {
   Create("a");

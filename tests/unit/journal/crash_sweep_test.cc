@@ -1,11 +1,12 @@
-// Every script is stopped after every storage call, by a kill or a power loss, and reopened; the
-// reopened process is stopped in turn. Whatever was ever reported durable must still be there, and
-// no open may be refused.
+// Every script is stopped after every storage call that changes something, by a kill or a power
+// loss, and reopened; the reopened process is stopped in turn. Whatever was ever reported durable
+// must still be there, and no open may be refused.
 //
 // Crash plans, for each stopping point of the script, where a power loss means one per seed:
 //   kill or power              then open
 //   kill or power, power       open, go on in one of three ways, lose the power, open
-//   kill or power, stop, ...   the open is itself stopped after every call: power loss, then open;
+//   kill or power, stop, ...   the open is itself stopped after every effect: power loss, then
+//   open;
 //                              or kill, open, power loss, open
 #include <gtest/gtest.h>
 
@@ -51,7 +52,7 @@ class Sweep {
   Tally Run() {
     for (int stop = 0;; ++stop) {
       MemoryDisk disk;
-      disk.stop_after_call = stop;
+      disk.stop_after_effect = stop;
       Promises promises;
       {
         OpenJournal journal(disk, options_);
@@ -60,7 +61,7 @@ class Sweep {
           script_(journal, promises);
         }
       }
-      where_ = "script call " + std::to_string(stop);
+      where_ = "script effect " + std::to_string(stop);
       AfterScript(disk, promises);
       if (!disk.stopped() || Enough()) return tally_;
     }
@@ -68,6 +69,8 @@ class Sweep {
 
  private:
   static constexpr std::uint64_t kSeeds = 4;
+  // First power losses that are judged but not followed further.
+  static constexpr std::uint64_t kShallowSeeds = 32;
 
   [[nodiscard]] bool Enough() const {
     return until_ == Until::kFirstViolation && tally_.violations() > 0;
@@ -77,11 +80,16 @@ class Sweep {
     MemoryDisk killed = disk;
     killed.Kill();
     Reopen(killed, promises, "kill");
-    for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    for (std::uint64_t seed = 0; seed < kSeeds + kShallowSeeds; ++seed) {
       MemoryDisk dark = disk;
       Rng rng(seed);
       dark.PowerLoss(rng, tear_);
-      Reopen(dark, promises, "power " + std::to_string(seed));
+      const std::string how = "power " + std::to_string(seed);
+      if (seed < kSeeds) {
+        Reopen(dark, promises, how);
+      } else {
+        (void)Judge(dark, promises, how);
+      }
     }
   }
 
@@ -113,11 +121,11 @@ class Sweep {
   void StopInsideOpen(const MemoryDisk& disk, const Promises& promises, const std::string& how) {
     for (int stop = 0;; ++stop) {
       MemoryDisk second = disk;
-      const int begin = second.calls();
-      second.stop_after_call = begin + stop;
+      const int begin = second.effects();
+      second.stop_after_effect = begin + stop;
       { const OpenJournal journal(second, options_); }
       if (!second.stopped()) return;
-      const std::string inside = how + ", open call " + std::to_string(stop);
+      const std::string inside = how + ", open effect " + std::to_string(stop);
       LosePower(second, promises, inside);
       second.Kill();
       Promises more = promises;

@@ -30,7 +30,6 @@ class MemoryFile final : public File {
     const auto& bytes = inode().now;
     const std::size_t got = at >= bytes.size() ? 0 : std::min(out.size(), bytes.size() - at);
     std::copy_n(bytes.begin() + static_cast<std::ptrdiff_t>(got == 0 ? 0 : at), got, out.begin());
-    JOURNAL_TRY(disk_.End());
     return got;
   }
 
@@ -46,7 +45,6 @@ class MemoryFile final : public File {
 
   Result<std::uint64_t> Length() override {
     JOURNAL_TRY(disk_.Begin(epoch_));
-    JOURNAL_TRY(disk_.End());
     return inode().now.size();
   }
 
@@ -83,10 +81,7 @@ class MemoryStorage final : public Storage {
     if (disk_.epoch_ == epoch_ && held_) disk_.locked_.erase(*held_);
   }
 
-  Status CreateDirectory() override {
-    JOURNAL_TRY(disk_.Begin(epoch_));
-    return disk_.End();
-  }
+  Status CreateDirectory() override { return disk_.Begin(epoch_); }
 
   Status Lock(const std::string& name) override {
     JOURNAL_TRY(disk_.Begin(epoch_));
@@ -107,7 +102,7 @@ class MemoryStorage final : public Storage {
     }
     const auto found = disk_.names_.find(name);
     if (found == disk_.names_.end()) return IoFailure(ENOENT, "open " + name);
-    JOURNAL_TRY(disk_.End());
+    if (mode == OpenMode::kCreate) JOURNAL_TRY(disk_.End());
     return std::make_unique<MemoryFile>(disk_, name, found->second);
   }
 
@@ -115,7 +110,6 @@ class MemoryStorage final : public Storage {
     JOURNAL_TRY(disk_.Begin(epoch_));
     std::vector<DirectoryEntry> entries;
     for (const auto& [name, inode] : disk_.names_) entries.push_back({name, EntryType::kFile});
-    JOURNAL_TRY(disk_.End());
     return entries;
   }
 
@@ -165,7 +159,8 @@ Status MemoryDisk::Begin(int epoch) {
 }
 
 Status MemoryDisk::End() {
-  if (!stop_after_call || calls_ <= *stop_after_call) return {};
+  const int effect = effects_++;
+  if (!stop_after_effect || effect < *stop_after_effect) return {};
   stopped_ = true;
   return IoFailure(EIO, "stopped");
 }
@@ -180,7 +175,7 @@ void MemoryDisk::Kill() {
   ++epoch_;
   locked_.clear();
   stopped_ = false;
-  stop_after_call.reset();
+  stop_after_effect.reset();
 }
 
 MemoryDisk::Bytes MemoryDisk::Survive(const Inode& inode, Rng& rng, Tear tear) {

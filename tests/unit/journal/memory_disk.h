@@ -1,4 +1,4 @@
-// MemoryDisk: a directory in memory that can be stopped at any call, killed, and lose its power.
+// MemoryDisk: a directory in memory that can be stopped at any effect, killed, and lose its power.
 //
 // What the disk may do
 //   1. A write changes what every later read sees. It is durable only after a sync of that file.
@@ -59,13 +59,16 @@ class MemoryDisk {
   void Remove(const std::string& name);
   [[nodiscard]] std::map<std::string, Bytes> Contents() const;
 
-  // Faults. Calls are counted from 0 over the life of the disk.
-  std::optional<int> stop_after_call;  // This call takes effect, does not return, and is the last.
-  std::optional<int> fail_call;        // This call has no effect and reports EIO.
+  // Faults. Calls, and among them the effects (calls that change something), are counted from 0
+  // over the life of the disk.
+  std::optional<int>
+      stop_after_effect;         // It happens, its call never returns, and no other follows.
+  std::optional<int> fail_call;  // This call has no effect and reports EIO.
   bool fail_unlinks = false;
   std::set<std::pair<std::string, std::uint64_t>> unreadable;  // Name and page.
 
   [[nodiscard]] int calls() const { return calls_; }
+  [[nodiscard]] int effects() const { return effects_; }
   [[nodiscard]] bool stopped() const { return stopped_; }
   Counts counts;
 
@@ -82,7 +85,7 @@ class MemoryDisk {
 
   // Counts a call. Fails when the process is stale or stopped, or the call is to fail.
   [[nodiscard]] Status Begin(int epoch);
-  // Ends a call whose effect has happened.
+  // Ends a call that had an effect.
   [[nodiscard]] Status End();
   static void MarkDirty(Inode& inode, std::uint64_t begin, std::uint64_t end);
   static Bytes Survive(const Inode& inode, Rng& rng, Tear tear);
@@ -93,6 +96,7 @@ class MemoryDisk {
   std::set<std::string> locked_;
   int epoch_ = 0;
   int calls_ = 0;
+  int effects_ = 0;
   bool stopped_ = false;
 };
 
