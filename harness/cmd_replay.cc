@@ -54,16 +54,9 @@ Result<Wanted> Find(const ParsedCommand& parsed, const std::string& out) {
   return wanted;
 }
 
-// One run with a prober of its own, so that nothing is remembered from the run before.
-Result<PlanRun> Once(const Campaign& campaign, Stage& stage, const Plan& plan) {
-  Prober prober(stage, *campaign.store, campaign.recover, campaign.check);
-  const PlanContext context{campaign.workload, *campaign.model, campaign.spec.tear, *campaign.store,
-                            prober};
-  return RunPlan(context, plan);
-}
-
-void Print(const ParsedCommand& parsed, const Wanted& wanted, const PlanRun& run, bool same) {
-  const Finding finding = MakeFinding(wanted.plan, run);
+void Print(const ParsedCommand& parsed, const PlanContext& context, const Wanted& wanted,
+           const PlanRun& run, bool same) {
+  const Finding finding = MakeFinding(context, wanted.plan, run);
   if (parsed.json) {
     nlohmann::json json = FindingToJson(finding);
     json["reproduced"] = same;
@@ -93,14 +86,18 @@ Result<int> Replay(const ParsedCommand& parsed, const std::string& out, std::uin
   std::uint64_t same = 0;
   bool violation = false;
   for (std::uint64_t i = 0; i < times; ++i) {
-    auto run = Once(*campaign, **stage, wanted->plan);
+    // A prober of its own for each time, so that nothing is remembered from the run before.
+    Prober prober(**stage, *campaign->store, campaign->recover, campaign->check);
+    const PlanContext context{campaign->workload, *campaign->model, campaign->spec.tear,
+                              *campaign->store, prober};
+    auto run = RunPlan(context, wanted->plan);
     if (!run) return tl::make_unexpected(run.error());
     const bool fails = !run->verdict.good();
     const bool matches =
         wanted->signature.empty() || (fails && run->verdict.Signature() == wanted->signature);
     violation = violation || fails;
     same += matches ? 1 : 0;
-    if (i + 1 == times) Print(parsed, *wanted, *run, matches);
+    if (i + 1 == times) Print(parsed, context, *wanted, *run, matches);
   }
   if (!wanted->signature.empty()) {
     LogInfo("reproduced " + std::to_string(same) + " of " + std::to_string(times));

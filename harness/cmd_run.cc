@@ -142,7 +142,8 @@ extern const Command kRunCommand{
     "root the mount is an ordinary one below /tmp.\n"
     "Daemon and program share one core unless --pin says otherwise: requests are answered faster.\n"
     "The seed is 1 unless given. What the crash did is one line on standard error; with --json,\n"
-    "standard error ends in one line with an object: status, program_status, crash, then_status.\n"
+    "standard error ends in one line with an object: status, program_status, crash, then_status,\n"
+    "core.\n"
     "Exits with the status of PROGRAM, where the crash that was asked for counts as 0; with 1 if\n"
     "--then fails, and 125 if the crash point never came.",
     TakesChild::kRequired,

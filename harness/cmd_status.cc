@@ -44,6 +44,7 @@ void PrintStatus(const Json& status) {
   PrintLine("stored", FormatSize(status.value("stored_bytes", std::uint64_t{0})));
   PrintLine("sync(2)", status.value("sync_seen", false) ? "seen" : "not seen; use `tornfs sync`");
   PrintLine("armed", ArmedText(status.value("armed", Json())));
+  PrintLine("crash under way", status.value("crashing", false) ? "yes" : "no");
   PrintLine("last crash", LastText(status.value("last_crash", Json())));
   const Json counters = status.value("counters", Json::object());
   PrintLine("requests", Number(counters, "requests") + ", of dead epochs " +

@@ -1,11 +1,25 @@
 // tornfs: the command table.
+#include <fcntl.h>
+
 #include <array>
 #include <span>
 
 #include "harness/commands.h"
 
+namespace {
+
+// Descriptors 0 to 2 must exist, so that none of ours becomes one of them.
+void FillStandardDescriptors() {
+  for (int fd = 0; fd < 3; ++fd) {
+    if (::fcntl(fd, F_GETFD) < 0) (void)::open("/dev/null", O_RDWR);
+  }
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
   using namespace tornfs::harness;
+  FillStandardDescriptors();
   const std::array commands{
       kMountCommand,   //
       kUmountCommand,  //

@@ -81,6 +81,9 @@ class Engine {
   // The recording since Load(.., true); null if none is kept.
   [[nodiscard]] const Recording* recording() const { return recording_.get(); }
   [[nodiscard]] std::unique_ptr<Recording> TakeRecording();
+  // Starts from the start of `recorded` and makes its ops again, recording them: the same history
+  // under this engine's model. Inodes that lost their last name stay; they are invisible.
+  void Replay(const Recording& recorded);
   // Notes a line of standard output at this place of the history. Without a recording it is lost.
   void AddPromise(std::string line);
   // Makes everything durable, as sync does, without being an op.
@@ -208,6 +211,7 @@ class Engine {
   std::unique_ptr<Recording> recording_;
   std::unordered_map<Ino, std::uint64_t> pins_;
   OpNumber next_op_ = 1;
+  std::uint64_t settled_ = 0;  // Times something became durable since Load.
   Ino next_ino_ = kRootIno + 1;
   Nanoseconds last_time_ = 0;
 };

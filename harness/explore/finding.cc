@@ -7,6 +7,7 @@
 
 #include "common/fd.h"
 #include "fusefs/core/host_tree.h"
+#include "harness/explore/admission.h"
 
 namespace tornfs::harness {
 namespace {
@@ -67,7 +68,7 @@ nlohmann::json LossToJson(const Loss& loss) {
 
 }  // namespace
 
-Finding MakeFinding(const Plan& plan, const PlanRun& run) {
+Finding MakeFinding(const PlanContext& context, const Plan& plan, const PlanRun& run) {
   Finding finding;
   finding.signature = run.verdict.Signature();
   finding.title = run.verdict.title;
@@ -77,16 +78,17 @@ Finding MakeFinding(const Plan& plan, const PlanRun& run) {
   finding.id = "f-" + Hash128(finding.plan + "\n" + finding.signature).Hex().substr(0, 12);
   finding.sentence = Explain(plan, run);
   finding.losses = LastLosses(run);
+  finding.models = AdmittedBy(context, plan, run);
   return finding;
 }
 
 nlohmann::json FindingToJson(const Finding& finding) {
   nlohmann::json losses = nlohmann::json::array();
   for (const Loss& loss : finding.losses) losses.push_back(LossToJson(loss));
-  return {{"id", finding.id},         {"signature", finding.signature},
-          {"title", finding.title},   {"phase", finding.phase},
-          {"status", finding.status}, {"sentence", finding.sentence},
-          {"plan", finding.plan},     {"losses", std::move(losses)}};
+  return {
+      {"id", finding.id},       {"signature", finding.signature}, {"title", finding.title},
+      {"phase", finding.phase}, {"status", finding.status},       {"sentence", finding.sentence},
+      {"plan", finding.plan},   {"losses", std::move(losses)},    {"models", finding.models}};
 }
 
 Result<Finding> FindingFromJson(const nlohmann::json& json) {
@@ -99,6 +101,7 @@ Result<Finding> FindingFromJson(const nlohmann::json& json) {
     json.at("status").get_to(finding.status);
     json.at("sentence").get_to(finding.sentence);
     json.at("plan").get_to(finding.plan);
+    json.at("models").get_to(finding.models);
   } catch (const nlohmann::json::exception& error) {
     return Fail(ErrorCode::kCorrupt, std::string("not a finding: ") + error.what());
   }

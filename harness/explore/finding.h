@@ -31,13 +31,14 @@ struct Finding {
   std::string sentence;
   std::string plan;  // As text.
   std::vector<Loss> losses;
+  std::vector<std::string> models;  // That allow the state; weakest first.
 };
 
 // Names and explains the failure that `run` of `plan` showed.
-[[nodiscard]] Finding MakeFinding(const Plan& plan, const PlanRun& run);
+[[nodiscard]] Finding MakeFinding(const PlanContext& context, const Plan& plan, const PlanRun& run);
 
 [[nodiscard]] nlohmann::json FindingToJson(const Finding& finding);
-// Reads back what replay needs: id, signature, title, sentence, plan. Errors: kCorrupt.
+// Reads back what replay and reports need; losses are left out. Errors: kCorrupt.
 [[nodiscard]] Result<Finding> FindingFromJson(const nlohmann::json& json);
 
 // Writes the folder `directory`, which must not exist. Errors: kIo.

@@ -74,7 +74,7 @@ class Worker {
     if (!shrunk) return tl::make_unexpected(shrunk.error());
     auto run = RunPlan(*context_, *shrunk);
     if (!run) return tl::make_unexpected(run.error());
-    const Finding finding = MakeFinding(*shrunk, *run);
+    const Finding finding = MakeFinding(*context_, *shrunk, *run);
     auto written = WriteFinding(task_.findings_folder + "/" + finding.id, finding,
                                 task_.campaign.spec, *shrunk, *run, *task_.campaign.store);
     // Another worker may have come to the same state from another unit.

@@ -70,6 +70,7 @@ Result<Json> ControlOps::Status() {
               // The kernel passes sync(2) and syncfs(2) on to fuseblk mounts only.
               {"sync_seen", false},
               {"armed", ArmedCrash(crasher_)},
+              {"crashing", crasher_.crashing()},
               {"last_crash", LastCrash(crasher_)},
               {"counters", Counters()}};
 }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "fusefs/core/host_tree.h"
+#include "harness/live/held_stderr.h"
 
 namespace tornfs::harness {
 namespace {
@@ -42,8 +43,13 @@ Result<std::unique_ptr<LiveMount>> LiveMount::Mount(EventLoop& loop,
   MountOptions mounting;
   mounting.mount_point = options.mount_point;
   mounting.allow_other = options.allow_other;
+  HeldStderr held;
   auto server = Server::Mount(*mount->engine_, loop, mounting);
-  if (!server) return tl::make_unexpected(server.error());
+  if (!server) {
+    const std::string reason = held.TakeLastLine();
+    if (!reason.empty()) server.error().context += ": " + reason;
+    return tl::make_unexpected(server.error());
+  }
   mount->server_ = std::move(*server);
   return mount;
 }

@@ -30,11 +30,9 @@ Status CheckFuse() {
   const auto missing = [](const std::string& text, int error) {
     return tl::make_unexpected(Error{ErrorCode::kMissing, error, text});
   };
-  if (::access(kDevice, F_OK) != 0) return missing("no FUSE here: /dev/fuse", errno);
-  if (::geteuid() == 0) {
-    const Fd device(::open(kDevice, O_RDWR | O_CLOEXEC));
-    if (!device.valid()) return missing("no FUSE here: /dev/fuse", errno);
-  } else if (FindFusermount().empty()) {
+  const Fd device(::open(kDevice, O_RDWR | O_CLOEXEC));
+  if (!device.valid()) return missing("no FUSE here: /dev/fuse", errno);
+  if (::geteuid() != 0 && FindFusermount().empty()) {
     return missing("without root, mounting needs fusermount3 (package fuse3)", 0);
   }
   return {};

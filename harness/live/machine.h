@@ -8,7 +8,7 @@
 
 namespace tornfs::harness {
 
-// Whether this process can mount: /dev/fuse, and the right to it or fusermount3.
+// Whether this process can mount: it may open /dev/fuse, and is root or has fusermount3.
 // Errors: kMissing, with the reason in the text.
 [[nodiscard]] Status CheckFuse();
 

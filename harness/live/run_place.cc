@@ -1,17 +1,73 @@
 #include "harness/live/run_place.h"
 
+#include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <filesystem>
+#include <string_view>
 #include <utility>
 
+#include "harness/mount_table.h"
 #include "harness/sandbox.h"
 #include "harness/stale_mount.h"
 
 namespace tornfs::harness {
+namespace {
+
+constexpr const char* kFolder = "/tmp";
+constexpr const char* kPrefix = "tornfs-run-";
+
+// An exclusive lock on the directory at `path`; invalid if somebody else has it.
+Fd LockDirectory(const std::string& path) {
+  Fd fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (fd.valid() && ::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) fd.Reset();
+  return fd;
+}
+
+// Whether `path` still leads to the open directory.
+bool LeadsTo(const std::string& path, const Fd& fd) {
+  struct stat there {};
+  struct stat here {};
+  return ::lstat(path.c_str(), &there) == 0 && ::fstat(fd.get(), &here) == 0 &&
+         there.st_ino == here.st_ino && there.st_dev == here.st_dev;
+}
+
+// Whether the process that a directory is named after is there.
+bool OwnerLives(std::string_view name) {
+  name.remove_prefix(std::string_view(kPrefix).size());
+  pid_t pid = 0;
+  (void)std::from_chars(name.data(), name.data() + name.size(), pid);
+  return pid > 0 && (::kill(pid, 0) == 0 || errno == EPERM);
+}
+
+// Only empty directories that nobody has locked go, and mounts of processes that are gone. A mount
+// that may be alive is not touched: its daemon need not answer.
+void RemoveAbandoned() {
+  const auto table = ReadMountTable();
+  if (!table) return;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(kFolder, error)) {
+    const std::string path = entry.path();
+    const std::string name = entry.path().filename();
+    if (!name.starts_with(kPrefix)) continue;
+    const bool mounted =
+        std::ranges::any_of(*table, [&](const MountEntry& each) { return each.point == path; });
+    if (mounted && (OwnerLives(name) || !CleanStaleMount(path))) continue;
+    struct stat status {};
+    if (::lstat(path.c_str(), &status) != 0 || status.st_uid != ::geteuid()) continue;
+    const Fd lock = LockDirectory(path);
+    if (lock.valid() && LeadsTo(path, lock)) (void)::rmdir(path.c_str());
+  }
+}
+
+}  // namespace
 
 Result<std::unique_ptr<RunPlace>> RunPlace::Prepare(const Options& options) {
   std::unique_ptr<RunPlace> place(new RunPlace);
@@ -36,18 +92,11 @@ Result<std::unique_ptr<RunPlace>> RunPlace::Prepare(const Options& options) {
 
 RunPlace::~RunPlace() {
   supervisor_.reset();
-  if (made_) (void)::rmdir(mount_point_.c_str());
+  if (lock_.valid()) (void)::rmdir(mount_point_.c_str());
 }
 
 Status RunPlace::Choose(const Options& options) {
-  if (options.at.empty()) {
-    std::string made = "/tmp/tornfs-run-XXXXXX";
-    if (::mkdtemp(made.data()) == nullptr) return IoError(errno, made);
-    mount_point_ = made;
-    made_ = true;
-    if (options.for_other_user && ::chmod(made.c_str(), 0755) != 0) return IoError(errno, made);
-    return {};
-  }
+  if (options.at.empty()) return MakeDirectory(options.for_other_user ? 0755 : 0700);
   // What is in a directory is covered for nobody but us when the mount is private.
   if (!private_) {
     if (Status cleaned = CleanStaleMount(options.at); !cleaned) return cleaned;
@@ -62,10 +111,25 @@ Status RunPlace::Choose(const Options& options) {
   return {};
 }
 
+Status RunPlace::MakeDirectory(mode_t mode) {
+  RemoveAbandoned();
+  // Another process may take a directory for abandoned before it is locked.
+  constexpr int kAttempts = 10;
+  for (int i = 0; i < kAttempts; ++i) {
+    mount_point_ = std::string(kFolder) + "/" + kPrefix + std::to_string(::getpid()) + "-XXXXXX";
+    if (::mkdtemp(mount_point_.data()) == nullptr) return IoError(errno, mount_point_);
+    lock_ = LockDirectory(mount_point_);
+    if (!lock_.valid() || !LeadsTo(mount_point_, lock_)) continue;
+    if (::fchmod(lock_.get(), mode) != 0) return IoError(errno, mount_point_);
+    return {};
+  }
+  return Fail(ErrorCode::kBusy, std::string("cannot keep a directory in ") + kFolder);
+}
+
 std::vector<std::string> RunPlace::Cleanup() const {
-  std::vector<std::string> words{"/bin/sh", "-c",
-                                 made_ ? "dir=$1; shift; \"$@\"; rmdir \"$dir\"" : "shift; \"$@\"",
-                                 "sh", mount_point_};
+  std::vector<std::string> words{
+      "/bin/sh", "-c", lock_.valid() ? "dir=$1; shift; \"$@\"; rmdir \"$dir\"" : "shift; \"$@\"",
+      "sh", mount_point_};
   for (std::string& word : DetachCommand(mount_point_)) words.push_back(std::move(word));
   return words;
 }

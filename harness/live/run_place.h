@@ -2,12 +2,19 @@
 //
 // root      a private mount namespace: nobody else sees the mount, and it goes with us
 // others    an ordinary mount through fusermount3, which the helper detaches if we die
+//
+// A fresh directory is /tmp/tornfs-run-PID-XXXXXX, locked with flock(2) as long as its owner lives.
+// What owners and helpers that were both killed have left is removed by the next Prepare.
 #pragma once
+
+#include <sys/types.h>
 
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "common/fd.h"
 #include "common/result.h"
 #include "harness/supervisor.h"
 
@@ -35,10 +42,11 @@ class RunPlace {
  private:
   RunPlace() = default;
   [[nodiscard]] Status Choose(const Options& options);
+  [[nodiscard]] Status MakeDirectory(mode_t mode);
   [[nodiscard]] std::vector<std::string> Cleanup() const;
 
   std::string mount_point_;
-  bool made_ = false;     // The directory is ours to remove.
+  Fd lock_;               // On the directory, if it is ours to remove.
   bool private_ = false;  // In namespaces of our own.
   std::optional<Supervisor> supervisor_;
 };

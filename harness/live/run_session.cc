@@ -45,6 +45,7 @@ class RunSession {
     loop_.RunUntil([this] { return tee_.empty() || signals_.received() != 0; });
     if (options_.json) {
       result_["status"] = status;
+      result_["core"] = options_.pin >= 0 ? Json(options_.pin) : Json();
       Say(result_.dump(-1, ' ', false, Json::error_handler_t::replace));
     }
     return status;
