@@ -5,6 +5,7 @@
 #include <spawn.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -71,8 +72,9 @@ Result<bool> IsMountPoint(const std::string& path) {
 }  // namespace
 
 bool IsStaleMount(const std::string& path) {
-  struct stat unused;
-  return ::stat(path.c_str(), &unused) != 0 && errno == ENOTCONN;
+  // Not stat: the kernel may have its answer in a cache that outlives the daemon.
+  struct statvfs unused;
+  return ::statvfs(path.c_str(), &unused) != 0 && errno == ENOTCONN;
 }
 
 std::vector<std::string> DetachCommand(const std::string& path) {
