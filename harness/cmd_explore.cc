@@ -129,6 +129,11 @@ Result<Request> Parse(const ParsedCommand& parsed) {
     return Fail(ErrorCode::kInvalid,
                 "nothing would be judged: give --check, or --recover, or both");
   }
+  std::error_code ignored;
+  if (const std::string& import = spec.import_directory;
+      !import.empty() && !std::filesystem::is_directory(import, ignored)) {
+    return Fail(ErrorCode::kInvalid, import + ": not a directory");
+  }
   bool random = false;
   Status taken = TakeWord(options, "faults", "power", "kill,power", spec.kill);
   if (taken) taken = TakeWord(options, "strategy", "systematic", "random", random);
