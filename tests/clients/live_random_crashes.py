@@ -94,7 +94,4 @@ class LiveRandomCrashes(tornfs.Case):
 
 
 if __name__ == "__main__":
-    if "--full" in sys.argv:
-        sys.argv.remove("--full")
-        LiveRandomCrashes.runs = 300
     tornfs.main()

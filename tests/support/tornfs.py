@@ -31,8 +31,8 @@ _own_cgroup = False
 
 
 def full():
-    """True when long runs are wanted."""
-    return os.environ.get("TORNFS_FULL") == "1"
+    """True when long runs are wanted: --full, or TORNFS_FULL=1."""
+    return "--full" in sys.argv or os.environ.get("TORNFS_FULL") == "1"
 
 
 def children():
@@ -232,7 +232,10 @@ class Case(unittest.TestCase):
     def _clean_up(self):
         for process in self._running:
             _kill_session(process)
-            process.communicate()
+            for stream in (process.stdin, process.stdout, process.stderr):
+                if stream:
+                    stream.close()
+            process.wait()
         for point in reversed(mounts()):
             if not point.startswith(str(self.folder)):
                 continue
@@ -295,7 +298,8 @@ def main():
         print("skipped: this machine has no /dev/fuse")
         sys.exit(SKIPPED)
     _isolate()
-    result = unittest.main(verbosity=2, exit=False).result
+    arguments = [word for word in sys.argv if word != "--full"]
+    result = unittest.main(argv=arguments, verbosity=2, exit=False).result
     if result.testsRun == 0:
         sys.exit("no test ran")
     if result.wasSuccessful() and len(result.skipped) == result.testsRun:
