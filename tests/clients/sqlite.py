@@ -52,11 +52,12 @@ class Sqlite(tornfs.Case):
         for number in range(1, rows + 1):
             statements += ["begin;", insert(number), "commit;", f".print row {number}"]
         result = self.explore(
-            "--model", "posix", "--window-states", "64",
+            "--model", "posix", "--faults", "kill,power", "--window-states", "64",
             "--setup", f"sqlite3 -batch db '{creation}; {TABLE}'",
             "--check", f"{ROWS} {{promises}}",
             workload=["sqlite3", "-batch", "db"], input="\n".join(statements) + "\n")
         self.assertGreaterEqual(result.stats["promises"], rows)
+        print(f"{creation}, {connection}: {result.stats['states']} states, {result.stats['coverage']}")
         return result
 
     def test_wal_keeps_every_commit(self):
