@@ -1,3 +1,4 @@
+// journal: the program. What it can do is in command_line.cc.
 #include "journal/command_line.h"
 #include "journal/output.h"
 

@@ -21,6 +21,7 @@ void Engine::Load(Base base, bool record) {
   last_time_ = base.time;
   durable_ = base.durable;
   current_ = durable_;
+  settled_ = 0;
   if (record) {
     recording_ = std::make_unique<Recording>();
     recording_->effects = base.pending;
@@ -157,7 +158,11 @@ void Engine::Settle(const std::vector<Pending::Item>& items, OpNumber by) {
   }
   // Only now: a later item may have given an inode its next name.
   for (const Ino ino : unnamed) Collect(ino, by);
-  if (recording_) recording_->durable.push_back({by + 1, durable_});
+  // A snapshot makes the next change of the durable tree copy its path, so not every barrier has
+  // one.
+  if (recording_ && settled_++ % Recording::kSnapshotEvery == 0) {
+    recording_->durable.push_back({by + 1, durable_});
+  }
 }
 
 void Engine::Collect(Ino ino, OpNumber by) {

@@ -211,6 +211,7 @@ class Engine {
   std::unique_ptr<Recording> recording_;
   std::unordered_map<Ino, std::uint64_t> pins_;
   OpNumber next_op_ = 1;
+  std::uint64_t settled_ = 0;  // Times something became durable since Load.
   Ino next_ino_ = kRootIno + 1;
   Nanoseconds last_time_ = 0;
 };

@@ -34,7 +34,11 @@ Base Recording::BaseAt(OpNumber cut) const {
   }
   for (std::size_t i = 0; i < effects.size(); ++i) {
     if (effects[i].op >= cut) break;
-    if (durable_by[i] >= cut) base.pending.push_back(effects[i]);
+    if (durable_by[i] >= cut) {
+      base.pending.push_back(effects[i]);
+    } else if (durable_by[i] >= from && base.durable.Find(effects[i].ino) != nullptr) {
+      Apply(effects[i], base.durable);
+    }
   }
   return base;
 }

@@ -68,7 +68,9 @@ struct Recording {
   };
   std::vector<Birth> births;
   std::vector<Promise> promises;  // `cut` never falls.
-  // The durable tree at cuts where it changed, rising; what lies between follows from `births`.
+  // The durable tree at some of the cuts where it changed, rising: every kSnapshotEvery-th. What
+  // lies between follows from `births`, `effects` and `durable_by`.
+  static constexpr std::uint64_t kSnapshotEvery = 16;
   struct DurableAt {
     OpNumber cut;
     Tree tree;

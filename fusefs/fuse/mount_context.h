@@ -5,6 +5,7 @@
 
 #include <sys/uio.h>
 
+#include <functional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -28,11 +29,13 @@ struct MountContext {
   SpecialFiles special;
   WriteJoiner joiner;
   Hook* hook = nullptr;
+  std::function<bool(pid_t)> sync_counts;  // Null: everybody's.
   bool quiesced = false;
   bool hook_refused = false;  // Hook::Refused is due once the request has been answered.
   bool initialized = false;   // INIT was answered.
   // Whether FUSE_NOTIFY_INC_EPOCH works; otherwise the names looked up in the root are kept.
   bool kernel_epochs = false;
+  bool sees_syncs = false;
   std::set<std::string> root_names;
   Server::Counters counters;
 

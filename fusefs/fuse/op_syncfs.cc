@@ -14,6 +14,7 @@ int PerformSyncfs(MountContext& context, pid_t pid) {
   const std::string own = "/proc/self/task/" + std::to_string(pid);
   if (pid == 0 || access(own.c_str(), F_OK) == 0) return 0;
   ++context.counters.syncs_seen;
+  if (context.sync_counts && !context.sync_counts(pid)) return 0;
   const Caller caller{0, 0, pid};
   const auto done = Change(context, caller, {OpKind::kSyncfs, kRootIno}, [&] {
     return context.engine.Barrier(caller, OpKind::kSyncfs, kRootIno);

@@ -144,6 +144,11 @@ void Server::SetHook(Hook* hook) { impl_->context.hook = hook; }
 void Server::Quiesce(bool on) { impl_->context.quiesced = on; }
 bool Server::quiesced() const { return impl_->context.quiesced; }
 
+bool Server::sees_syncs() const { return impl_->context.sees_syncs; }
+void Server::SetSyncFilter(std::function<bool(pid_t)> counts) {
+  impl_->context.sync_counts = std::move(counts);
+}
+
 std::string Server::TakeStdout() { return impl_->context.special.TakeStdout(); }
 void Server::SetPromises(std::string text) { impl_->context.special.SetPromises(std::move(text)); }
 bool Server::promises_were_read() const { return impl_->context.special.promises_were_read(); }

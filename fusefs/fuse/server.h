@@ -51,6 +51,9 @@ struct MountOptions {
   std::uint32_t max_readahead = 128U << 10;
   // Listings bring the attributes of their entries when the kernel thinks they will be needed.
   bool readdirplus = true;
+  // Mounts on a loop device, so that sync(2) and syncfs(2) are seen and are barriers. Needs root;
+  // where it cannot be had the mount is an ordinary one: see Server::sees_syncs.
+  bool see_syncs = false;
   // Makes old names unreachable by FUSE_NOTIFY_INC_EPOCH where the kernel knows it (6.16). Off: the
   // way for older kernels, one notification per name looked up in the root.
   bool use_kernel_epochs = true;
@@ -98,6 +101,12 @@ class Server {
   // output are refused; reading goes on.
   void Quiesce(bool on);
   [[nodiscard]] bool quiesced() const;
+
+  // Whether sync(2) and syncfs(2) are barriers. Every process of the machine can call them:
+  // `counts` says, by thread id, whose are meant; null for everybody's. Those of this process never
+  // count.
+  [[nodiscard]] bool sees_syncs() const;
+  void SetSyncFilter(std::function<bool(pid_t)> counts);
 
   // --- special files ---
 

@@ -12,9 +12,11 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include "common/check.h"
 #include "common/log.h"
+#include "fusefs/fuse/loop_device.h"
 #include "fusefs/fuse/ops.h"
 
 namespace tornfs {
@@ -69,12 +71,14 @@ void LogFuse(fuse_log_level level, const char* format, va_list arguments) {
   Log(level <= FUSE_LOG_ERR ? LogLevel::kWarning : LogLevel::kDebug, line);
 }
 
-fuse_session* NewSession(MountContext& context) {
+fuse_session* NewSession(MountContext& context, const std::string& device) {
   const MountOptions& options = context.options;
   const bool checks = options.check_permissions || options.allow_other || geteuid() != 0;
   fuse_args arguments = FUSE_ARGS_INIT(0, nullptr);
+  const std::string source = device.empty() ? "-ofsname=tornfs,subtype=tornfs"
+                                            : "-oblkdev,subtype=tornfs,fsname=" + device;
   bool added = fuse_opt_add_arg(&arguments, "tornfs") == 0 &&
-               fuse_opt_add_arg(&arguments, "-ofsname=tornfs,subtype=tornfs") == 0;
+               fuse_opt_add_arg(&arguments, source.c_str()) == 0;
   if (options.allow_other) added = added && fuse_opt_add_arg(&arguments, "-oallow_other") == 0;
   if (checks) added = added && fuse_opt_add_arg(&arguments, "-odefault_permissions") == 0;
   static const fuse_lowlevel_ops kOperations = Operations();
@@ -108,7 +112,12 @@ Result<std::unique_ptr<Session>> Session::Mount(MountContext& context) {
     return tl::make_unexpected(Error{ErrorCode::kMissing, errno, "/dev/fuse"});
   }
   fuse_set_log_func(LogFuse);
-  fuse_session* raw = NewSession(context);
+  LoopDevice device;
+  if (context.options.see_syncs) {
+    if (auto made = NewLoopDevice()) device = std::move(*made);
+  }
+  context.sees_syncs = device.fd.valid();
+  fuse_session* raw = NewSession(context, device.path);
   if (raw == nullptr) return Fail(ErrorCode::kIo, "fuse_session_new");
   std::unique_ptr<Session> session(new Session(context, raw));
   if (fuse_session_mount(raw, mount_point.c_str()) != 0) {
