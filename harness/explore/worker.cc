@@ -95,8 +95,8 @@ class Worker {
 
 int RunWorker(const WorkerTask& task) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  // Ctrl-C reaches the whole group; the coordinator decides what it means. In a session of their own
-  // the programs under test never see it: one killed by it would look like a violation.
+  // Ctrl-C reaches the whole group; the coordinator decides what it means. In a session of their
+  // own the programs under test never see it: one killed by it would look like a violation.
   ::setsid();
   ::signal(SIGINT, SIG_IGN);
   ::signal(SIGTERM, SIG_IGN);
