@@ -13,6 +13,7 @@
 #include "harness/commands.h"
 #include "harness/cpu.h"
 #include "harness/explore/coordinator.h"
+#include "harness/explore/interrupt.h"
 #include "harness/explore/out_directory.h"
 #include "harness/explore/summary.h"
 #include "harness/sandbox.h"
@@ -165,6 +166,7 @@ Result<std::optional<RecordFailure>> RecordCampaign(Campaign& campaign) {
       return tl::make_unexpected(entered.error());
     }
   }
+  CatchInterrupts();
   const std::vector<int> cores = AvailableCores();
   auto stage = Stage::Open(*campaign.store, *campaign.model, campaign.Options(cores.front()));
   if (!stage) return tl::make_unexpected(stage.error());

@@ -10,6 +10,7 @@
 #include "harness/cpu.h"
 #include "harness/explore/explain.h"
 #include "harness/explore/finding.h"
+#include "harness/explore/interrupt.h"
 #include "harness/explore/out_directory.h"
 #include "harness/sandbox.h"
 

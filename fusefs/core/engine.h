@@ -82,7 +82,7 @@ class Engine {
   [[nodiscard]] const Recording* recording() const { return recording_.get(); }
   [[nodiscard]] std::unique_ptr<Recording> TakeRecording();
   // Starts from the start of `recorded` and makes its ops again, recording them: the same history
-  // under this engine's model. Inodes that lost their last name stay; they are invisible.
+  // under this engine's model.
   void Replay(const Recording& recorded);
   // Notes a line of standard output at this place of the history. Without a recording it is lost.
   void AddPromise(std::string line);

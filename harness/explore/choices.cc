@@ -35,15 +35,12 @@ class Chooser {
   }
 
   // Every node torn at its cuts, once with as much as possible kept and once with as little.
-  // Returns whether no cut had to be left out.
-  bool Tears(std::uint64_t share) {
-    if (window_.tear() != Tear::kByte || nodes() == 0) return true;
+  void Tears(std::uint64_t share) {
+    if (window_.tear() != Tear::kByte || nodes() == 0) return;
     const std::uint64_t per_node = std::max<std::uint64_t>(8, share / nodes());
-    bool all = true;
     for (std::uint32_t node = 0; node < nodes(); ++node) {
       const auto cuts = window_.TearCuts(node);
       const std::uint64_t step = cuts.size() / per_node + 1;
-      all = all && step == 1;
       for (std::size_t i = 0; i < cuts.size(); i += step) {
         for (Choice choice : {Without({node}), Before(node)}) {
           choice.torn.push_back({node, cuts[i]});
@@ -51,12 +48,20 @@ class Chooser {
         }
       }
     }
-    return all;
   }
 
   void Samples(std::uint64_t seed, std::uint64_t count) {
     Rng rng(seed);
     for (std::uint64_t i = 0; i < count; ++i) Add(window_.Random(rng));
+  }
+
+  // Samples of which only torn ones are new: the others have all been tried.
+  void TornSamples(std::uint64_t seed, std::uint64_t count) {
+    Rng rng(seed);
+    for (std::uint64_t i = 0; i < count; ++i) {
+      Choice choice = window_.Random(rng);
+      if (!choice.torn.empty()) AddTorn(std::move(choice));
+    }
   }
 
   ChoiceSet Take(bool complete) {
@@ -99,10 +104,13 @@ ChoiceSet Choose(const Window& window, Strategy strategy, std::uint64_t limit, s
   Chooser chooser(window, limit);
   if (strategy == Strategy::kSystematic && window.Count(limit)) {
     for (Choice& choice : window.Enumerate(limit)) chooser.Add(std::move(choice));
-    chooser.Tears(limit);
-    // Several writes torn at once are never tried all.
-    const bool whole = window.tear() != Tear::kByte || window.nodes().empty();
-    return chooser.Take(whole);
+    const bool tears = window.tear() == Tear::kByte && !window.nodes().empty();
+    if (tears) {
+      chooser.Tears(limit);
+      chooser.TornSamples(seed, limit);
+    }
+    // Tears in every combination are never tried all.
+    return chooser.Take(!tears);
   }
   chooser.Add(window.None());
   chooser.Add(window.All());

@@ -1,6 +1,7 @@
 // Which of the legal states of a window are tried, when not every one can be.
 //
-// A window with few states is tried whole. Of a larger one come, in this order and without
+// A window with few states is tried whole, with tears beside that: each node torn alone, and seeded
+// samples of several. Of a larger one come, in this order and without
 // repetition: nothing kept, everything kept, each node lost alone (with what requires it), each
 // node kept alone (with what it requires), tears, a few seeded samples, pairs of nodes lost, and
 // samples up to the limit. The families are those of ALICE (Pillai et al., OSDI 2014) and their

@@ -66,6 +66,26 @@ nlohmann::json LossToJson(const Loss& loss) {
           {"bytes", loss.bytes}, {"torn_at", loss.torn_at}};
 }
 
+OpKind KindOf(const std::string& name) {
+  for (int kind = 0; kind < kOpKinds; ++kind) {
+    if (OpKindName(static_cast<OpKind>(kind)) == name) return static_cast<OpKind>(kind);
+  }
+  return OpKind::kWrite;
+}
+
+Loss LossFromJson(const nlohmann::json& json) {
+  Loss loss;
+  json.at("op").get_to(loss.op);
+  loss.kind = KindOf(json.at("kind").get<std::string>());
+  json.at("path").get_to(loss.path);
+  json.at("to").get_to(loss.to);
+  json.at("whole").get_to(loss.whole);
+  json.at("size_kept").get_to(loss.size_kept);
+  json.at("bytes").get_to(loss.bytes);
+  json.at("torn_at").get_to(loss.torn_at);
+  return loss;
+}
+
 }  // namespace
 
 Finding MakeFinding(const PlanContext& context, const Plan& plan, const PlanRun& run) {
@@ -102,6 +122,7 @@ Result<Finding> FindingFromJson(const nlohmann::json& json) {
     json.at("sentence").get_to(finding.sentence);
     json.at("plan").get_to(finding.plan);
     json.at("models").get_to(finding.models);
+    for (const auto& loss : json.at("losses")) finding.losses.push_back(LossFromJson(loss));
   } catch (const nlohmann::json::exception& error) {
     return Fail(ErrorCode::kCorrupt, std::string("not a finding: ") + error.what());
   }

@@ -38,7 +38,7 @@ struct Finding {
 [[nodiscard]] Finding MakeFinding(const PlanContext& context, const Plan& plan, const PlanRun& run);
 
 [[nodiscard]] nlohmann::json FindingToJson(const Finding& finding);
-// Reads back what replay and reports need; losses are left out. Errors: kCorrupt.
+// Errors: kCorrupt.
 [[nodiscard]] Result<Finding> FindingFromJson(const nlohmann::json& json);
 
 // Writes the folder `directory`, which must not exist. Errors: kIo.

@@ -7,6 +7,7 @@
 
 #include "fusefs/fuse/event_loop.h"
 #include "fusefs/fuse/server.h"
+#include "harness/explore/interrupt.h"
 #include "harness/stale_mount.h"
 
 extern char** environ;  // NOLINT: POSIX names it.
@@ -125,18 +126,20 @@ Status Stage::Await(RunResult& result) {
     auto polled = supervisor_->Poll();
     if (!polled) failure = tl::make_unexpected(polled.error());
     if (polled && *polled) report = **polled;
-    return report.has_value() || !failure;
+    return report.has_value() || !failure || (Interrupted() && !result.timed_out);
   };
   const auto deadline = EventLoop::Clock::now() + options_.timeout;
   loop_->AddFd(
       supervisor_->event_fd(), EPOLLIN, [](std::uint32_t) {}, EventLoop::Nesting::kAllowed);
-  if (!loop_->RunUntil(ended, deadline)) {
+  (void)loop_->RunUntil(ended, deadline);
+  if (!report && failure) {
     result.timed_out = true;
     if (auto killed = supervisor_->Kill(); !killed) failure = killed;
     (void)loop_->RunUntil(ended);
   }
   loop_->RemoveFd(supervisor_->event_fd());
   if (report) result.report = *report;
+  if (failure && Interrupted()) failure = Fail(ErrorCode::kTimeout, "stopped by a signal");
   return failure;
 }
 
