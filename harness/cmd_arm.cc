@@ -54,7 +54,8 @@ extern const Command kArmCommand{
     "  PATH       a pattern on the path below the mount; * matches / too\n"
     "  COMM       the name of the calling thread\n"
     "  N          the N-th match, counted from now; 'before op #57' is the op of that number\n"
-    "The call at which it fires is answered EIO. A second arm replaces the first; `status` shows\n"
+    "The call at which it fires is answered EIO, a moment before the crash is over; `status` says\n"
+    "whether one is under way. A second arm replaces the first; `status` shows\n"
     "what is armed and what the last crash did.\n\n" TORNFS_MOUNT_COMMAND_EXITS,
     TakesChild::kNone,
     DescribeArm,

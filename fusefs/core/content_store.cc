@@ -42,6 +42,7 @@ Outcome<ContentPosition> ContentStore::Append(std::span<const std::byte> bytes) 
 }
 
 Outcome<void> ContentStore::AddChunk() {
+  if (chunks_.size() == kMaxChunks) return Refuse(ENOSPC);
   const auto at = static_cast<off_t>(chunks_.size() * kChunkBytes);
   int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
   if (file_.valid()) {

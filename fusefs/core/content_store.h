@@ -30,6 +30,7 @@ inline constexpr ContentPosition kZeros = UINT64_MAX;
 class ContentStore {
  public:
   static constexpr std::uint64_t kChunkBytes = 64ULL << 20;
+  static constexpr std::size_t kMaxChunks = 1U << 16;  // 4 TiB.
 
   struct Options {
     std::string directory;  // Empty: memory only.
@@ -57,7 +58,10 @@ class ContentStore {
   [[nodiscard]] std::uint64_t size() const { return end_; }
 
  private:
-  explicit ContentStore(Options options) : options_(std::move(options)) {}
+  explicit ContentStore(Options options) : options_(std::move(options)) {
+    // The table never moves, so that another thread may read bytes while chunks are added.
+    chunks_.reserve(kMaxChunks);
+  }
   [[nodiscard]] Outcome<void> AddChunk();
   void DropColdChunks();
 

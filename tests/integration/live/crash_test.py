@@ -154,7 +154,7 @@ class Crash(LiveCase):
 
 class Arm(LiveCase):
     def status_after_crash(self):
-        """A process that dies of a crash may be gone before the crash is over."""
+        """The call at which an armed crash fires returns before the crash is over."""
         status = self.json("status", self.mnt)
         while status["crashing"]:
             status = self.json("status", self.mnt)
@@ -173,7 +173,7 @@ class Arm(LiveCase):
         with self.assertRaises(OSError) as caught:
             self.write("wal/2", b"2", sync=True)
         self.assertEqual(caught.exception.errno, 5)
-        status = self.json("status", self.mnt)
+        status = self.status_after_crash()
         self.assertIsNone(status["armed"])
         self.assertEqual(status["epoch"], 2)
         point = status["last_crash"]["point"]
