@@ -366,10 +366,11 @@ TEST_P(RandomHistory, CrashPointsLoseNoState) {
     // More promises demand more of the same state, so a state counts with the most it was tried
     // for.
     const auto tried = reach(PowerPoints(*recording));
-    for (const auto& [promises, tree] : reach(AllPoints(*recording))) {
-      const bool found = std::ranges::any_of(
-          tried, [&](const auto& each) { return each.second == tree && each.first >= promises; });
-      EXPECT_TRUE(found) << "seed " << seed << " after " << promises << " promises";
+    for (const auto& state : reach(AllPoints(*recording))) {
+      const bool found = std::ranges::any_of(tried, [&](const auto& each) {
+        return each.second == state.second && each.first >= state.first;
+      });
+      EXPECT_TRUE(found) << "seed " << seed << " after " << state.first << " promises";
     }
   }
   EXPECT_GE(tried_histories, 10);
