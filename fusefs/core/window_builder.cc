@@ -17,7 +17,9 @@ WindowBuilder::WindowBuilder(Window& window)
 
 // What was done to an inode that no durable name leads to and no pending entry can lead to is gone
 // in every state. A pending removal says nothing: it can be lost.
+// Half of a rename counts all the same: it ties the other half, which may lie elsewhere.
 bool WindowBuilder::Unreachable(const Effect& effect) const {
+  if (effect.group == GroupTag::kRename) return false;
   const Inode* inode = window_.base_.durable.Find(effect.ino);
   return inode == nullptr || (inode->links == 0 && !reachable_.contains(effect.ino));
 }

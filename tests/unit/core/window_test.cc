@@ -389,6 +389,21 @@ TEST_F(WindowTest, WhatWasWrittenAfterAnUnlinkCanSurviveIt) {
   EXPECT_EQ(Outcomes(), (Trees{{}, {"f=o*10"}, {"f=n*10"}}));
 }
 
+TEST_F(WindowTest, ARenameThroughARemovedDirectoryIsNotSplit) {
+  Mkdir("e");
+  Mkdir("d");
+  Mkdir("h");
+  Mkdir("e/x");
+  Sync();
+  Rename("e/x", "d/x");
+  Rename("d/x", "h/y");
+  ASSERT_TRUE(engine_->RemoveDirectory(me_, kRootIno, "d"));
+  FsyncDir("");
+  EXPECT_EQ(Outcomes(), (Trees{{"e/", "h/", "e/x/"}, {"e/", "h/"}, {"e/", "h/", "h/y/"}}));
+  FsyncDir("h");
+  EXPECT_EQ(Outcomes(), (Trees{{"e/", "h/", "h/y/"}}));
+}
+
 TEST_F(WindowTest, StrictDoesNotSplitAChown) {
   UseModel("strict");
   Create("f");
