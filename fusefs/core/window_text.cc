@@ -42,9 +42,14 @@ std::string Window::Describe(std::uint32_t index) const {
     case CellKind::kGid: return "group of " + path;
     case CellKind::kEntry: break;
   }
-  const std::string name = path.empty() ? *effect.name : path + "/" + *effect.name;
-  if (effect.group == GroupTag::kRename) return "rename to " + name;
-  return (effect.child == kNoIno ? "removal of " : "name ") + name;
+  const auto name_of = [&](const Effect& entry) {
+    const std::string dir = all_.PathOf(entry.ino);
+    return dir.empty() ? *entry.name : dir + "/" + *entry.name;
+  };
+  if (effect.group != GroupTag::kRename || node.parts.size() < 2) {
+    return (effect.child == kNoIno ? "removal of " : "name ") + name_of(effect);
+  }
+  return "rename " + name_of(effect) + " -> " + name_of(effects()[node.parts.back().effect]);
 }
 
 // "nodes:lost,lost-lost;torn@bytes;torn@bytes"
