@@ -111,12 +111,15 @@ TEST_F(SpecialTest, TheNamesAreHiddenAndReserved) {
 
 TEST_F(SpecialTest, PromisesAreServedAndReadersNoticed) {
   server().SetPromises("ack 1\nack 2\n");
+  InChild([] { EXPECT_EQ(access("something else", F_OK), -1); });
+  EXPECT_FALSE(server().promises_were_read());
+  // The size tells something about the content.
   InChild([] {
     struct stat found {};
     EXPECT_EQ(stat(kPromisesName, &found), 0);
     EXPECT_EQ(found.st_size, 12);
   });
-  EXPECT_FALSE(server().promises_were_read());
+  EXPECT_TRUE(server().promises_were_read());
   InChild([] {
     EXPECT_EQ(Slurp(kPromisesName), "ack 1\nack 2\n");
     EXPECT_EQ(open(kPromisesName, O_WRONLY), -1);
