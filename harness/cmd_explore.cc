@@ -33,7 +33,7 @@ void Describe(po::options_description& options, std::vector<Positional>&) {
   auto add = options.add_options();
   add("import", po::value<std::string>(), "start from a copy of this directory");
   add("setup", po::value<std::string>(), "run this first; what it leaves is durable");
-  add("at", po::value<std::string>(), "where the world appears (default /run/tornfs/world)");
+  add("at", po::value<std::string>(), "where the world appears (default /run/tornfs-world)");
   add("model", po::value<std::string>()->default_value("posix"), "persistence model");
   add("tear", po::value<std::string>()->default_value("page"), "none, page, sector or byte");
   add("faults", po::value<std::string>()->default_value("power"), "power, or kill,power");
@@ -119,6 +119,7 @@ Result<Request> Parse(const ParsedCommand& parsed) {
                         ? std::filesystem::absolute(Text(options, "at")).string()
                         : DefaultWorldPath();
   request.out = Text(options, "out");
+  if (request.out.empty()) return Fail(ErrorCode::kInvalid, "--out needs a directory");
   request.coordinator.findings_folder =
       std::filesystem::absolute(request.out).string() + "/findings";
   request.coordinator.progress = !parsed.json;
@@ -126,6 +127,11 @@ Result<Request> Parse(const ParsedCommand& parsed) {
   if (!tear) return tl::make_unexpected(tear.error());
   spec.tear = *tear;
   if (auto model = FindModel(spec.model); !model) return tl::make_unexpected(model.error());
+  try {
+    (void)SpecToJson(spec).dump();
+  } catch (const nlohmann::json::exception&) {
+    return Fail(ErrorCode::kInvalid, "a command or path is not valid UTF-8");
+  }
   if (spec.check.empty() && spec.recover.empty()) {
     return Fail(ErrorCode::kInvalid,
                 "nothing would be judged: give --check, or --recover, or both");

@@ -32,7 +32,10 @@ Outcome<ContentPosition> ContentStore::Append(std::span<const std::byte> bytes) 
   const std::uint64_t room = chunks_.size() * kChunkBytes - end_;
   std::uint64_t position = end_;
   if (bytes.size() > room) position += room;
-  if (!file_.valid() && bytes.size() > options_.memory_limit - position) return Refuse(ENOSPC);
+  const std::uint64_t limit = options_.memory_limit;
+  if (!file_.valid() && (position > limit || bytes.size() > limit - position)) {
+    return Refuse(ENOSPC);
+  }
   if (bytes.size() > room) {
     if (auto added = AddChunk(); !added) return tl::make_unexpected(added.error());
   }

@@ -16,14 +16,15 @@ std::size_t PromisesUpTo(const Recording& recording, OpNumber cut) {
 
 }  // namespace
 
-std::vector<CrashPoint> PowerPoints(const Recording& recording) {
+std::vector<CrashPoint> PowerPoints(const Recording& recording, PromisesApart apart) {
   std::set<CrashPoint> points;
   const auto add = [&](OpNumber cut) { points.insert({cut, recording.PromisesBefore(cut)}); };
   for (const OpNumber by : recording.durable_by) {
     if (by != kNever && by >= recording.start.next_op) add(by);
   }
-  for (const Promise& promise : recording.promises) {
-    points.insert({promise.cut, PromisesUpTo(recording, promise.cut)});
+  for (std::size_t i = 0; i < recording.promises.size(); ++i) {
+    const OpNumber cut = recording.promises[i].cut;
+    points.insert({cut, apart == PromisesApart::kEach ? i : PromisesUpTo(recording, cut)});
   }
   add(recording.end());
   return {points.begin(), points.end()};
@@ -40,8 +41,9 @@ std::vector<CrashPoint> KillPoints(const Recording& recording) {
 std::vector<CrashPoint> AllPoints(const Recording& recording) {
   std::set<CrashPoint> points;
   for (OpNumber cut = recording.start.next_op; cut <= recording.end(); ++cut) {
-    points.insert({cut, PromisesUpTo(recording, cut)});
-    points.insert({cut, recording.PromisesBefore(cut)});
+    for (std::size_t n = PromisesUpTo(recording, cut); n <= recording.PromisesBefore(cut); ++n) {
+      points.insert({cut, n});
+    }
   }
   return {points.begin(), points.end()};
 }

@@ -19,8 +19,12 @@ struct CrashPoint {
   friend auto operator<=>(const CrashPoint&, const CrashPoint&) = default;
 };
 
+// Lines printed with no op between them: a crash before each, or only before the first.
+enum class PromisesApart : std::uint8_t { kEach, kFirst };
+
 // In rising order, without repetition.
-[[nodiscard]] std::vector<CrashPoint> PowerPoints(const Recording& recording);
+[[nodiscard]] std::vector<CrashPoint> PowerPoints(const Recording& recording,
+                                                  PromisesApart apart = PromisesApart::kEach);
 [[nodiscard]] std::vector<CrashPoint> KillPoints(const Recording& recording);
 // Power points before every op: what --crash-points all asks for, and what PowerPoints must equal
 // in the states it reaches.

@@ -175,6 +175,8 @@ void Engine::Collect(Ino ino, OpNumber by) {
   const Inode* durable = durable_.Find(ino);
   if (current != nullptr || durable == nullptr) return;
   if (durable->links > 0 || pending_.LeadsTo(ino)) return;
+  // Its entries may be halves of renames: they tie the other halves, in directories that live on.
+  if (durable->IsDirectory() && pending_.Has(ino)) return;
   for (const Pending::Item& item : pending_.TakeAll(ino)) {
     if (recording_) recording_->durable_by[item.tag] = by;
   }

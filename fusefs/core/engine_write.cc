@@ -65,7 +65,13 @@ Outcome<void> Engine::Truncate(const Caller& caller, Ino ino, std::uint64_t size
   change.op.offset = size;
   if (size < old_size) Cut(change, ino, size);
   if (size > old_size) MakeSize(change, ino, size);
+  const Nanoseconds now = change.op.time;
   Commit(std::move(change));
+  for (Tree* tree : {&current_, &durable_}) {
+    if (size != old_size || tree->Find(ino) == nullptr) continue;
+    Inode& same = tree->Change(ino);
+    same.mtime = same.ctime = now;
+  }
   return {};
 }
 

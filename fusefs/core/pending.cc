@@ -26,13 +26,13 @@ std::vector<Pending::Item> Pending::TakeDurable(const Model& model, OpKind barri
   for (const std::uint32_t i : own->second) {
     if (model.Covers(barrier, slots_[i].item.effect)) wanted.push_back(i);
   }
-  if (model.rename_whole) AddTiedEntries(wanted);
+  if (model.rename_whole && barrier == OpKind::kFsyncdir) AddTiedEntries(ino, wanted);
   return Take(std::move(wanted));
 }
 
 // A rename that is never split ties an entry of this directory to one of another, which must then
 // be as new as that: with every earlier version of it, and whatever those are tied to.
-void Pending::AddTiedEntries(std::vector<std::uint32_t>& wanted) const {
+void Pending::AddTiedEntries(Ino ino, std::vector<std::uint32_t>& wanted) const {
   std::vector<bool> in(slots_.size(), false);
   for (const std::uint32_t i : wanted) in[i] = true;
   const auto want = [&](std::uint32_t i) {
@@ -45,7 +45,7 @@ void Pending::AddTiedEntries(std::vector<std::uint32_t>& wanted) const {
     const Effect& effect = slots_[index].item.effect;
     if (effect.kind != CellKind::kEntry) continue;
     for (const std::uint32_t other : by_ino_.at(effect.ino)) {
-      if (other >= index) break;
+      if (other >= index || effect.ino == ino) break;
       const Effect& earlier = slots_[other].item.effect;
       if (earlier.kind == CellKind::kEntry && *earlier.name == *effect.name) want(other);
     }

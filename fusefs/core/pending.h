@@ -43,6 +43,8 @@ class Pending {
   [[nodiscard]] std::uint64_t DataBytes() const;
   // True if some pending entry leads to `ino`.
   [[nodiscard]] bool LeadsTo(Ino ino) const { return children_.contains(ino); }
+  // True if some pending effect acts on `ino`.
+  [[nodiscard]] bool Has(Ino ino) const { return by_ino_.contains(ino); }
   void Clear();
 
  private:
@@ -52,7 +54,8 @@ class Pending {
   };
   // Removes the slots of that index; the result is in the order of the indexes.
   [[nodiscard]] std::vector<Item> Take(std::vector<std::uint32_t> indexes);
-  void AddTiedEntries(std::vector<std::uint32_t>& wanted) const;
+  // `ino` is the directory synced: all its entries are wanted already.
+  void AddTiedEntries(Ino ino, std::vector<std::uint32_t>& wanted) const;
   void Compact();
 
   std::vector<Slot> slots_;

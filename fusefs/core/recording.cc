@@ -1,6 +1,7 @@
 #include "fusefs/core/recording.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "common/check.h"
 
@@ -40,6 +41,15 @@ Base Recording::BaseAt(OpNumber cut) const {
       Apply(effects[i], base.durable);
     }
   }
+  return base;
+}
+
+Base Recording::AfterPowerLoss(Tree state) const {
+  Base base;
+  base.durable = std::move(state);
+  base.next_op = end();
+  base.next_ino = next_ino;
+  base.time = ops.empty() ? start.time : ops.back().time;
   return base;
 }
 

@@ -87,6 +87,11 @@ struct Recording {
   // Requires start.next_op <= cut <= end(). Cost: a glance at every effect before `cut`.
   [[nodiscard]] Base BaseAt(OpNumber cut) const;
 
+  // `state`, left by a power loss anywhere in this recording, as a place to start from. Ops, inode
+  // numbers and the clock go on from the end of the recording wherever it was cut, so that equal
+  // states are equal places.
+  [[nodiscard]] Base AfterPowerLoss(Tree state) const;
+
   // Promises made before op `cut` was served.
   [[nodiscard]] std::size_t PromisesBefore(OpNumber cut) const;
 

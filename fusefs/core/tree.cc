@@ -154,10 +154,22 @@ Digest Tree::OwnDigest(const Shared& shared, const ContentStore& store) const {
   return digest;
 }
 
-Digest Tree::VisibleDigest(const ContentStore& store) const {
+Digest Tree::VisibleDigest(const ContentStore& store) const { return WalkDigest(store, false); }
+
+Digest Tree::ExactDigest(const ContentStore& store) const { return WalkDigest(store, true); }
+
+Digest Tree::WalkDigest(const ContentStore& store, bool exact) const {
   struct Open {
     Ino ino;
     Digest path;
+  };
+  const auto digest_of = [&](Ino ino, const Shared& shared) {
+    const Digest own = OwnDigest(shared, store);
+    if (!exact) return own;
+    const Inode& inode = shared.inode;
+    const std::array<std::int64_t, 4> words{static_cast<std::int64_t>(ino), inode.atime,
+                                            inode.mtime, inode.ctime};
+    return Mix(own, Hash128(std::as_bytes(std::span(words))));
   };
   Digest sum;
   std::unordered_map<Ino, std::uint64_t> linked;  // Files with several names, by first visit.
@@ -166,7 +178,7 @@ Digest Tree::VisibleDigest(const ContentStore& store) const {
     const Open dir = open.back();
     open.pop_back();
     const auto& shared = *inodes_.Find(dir.ino);
-    sum += Mix(dir.path, OwnDigest(*shared, store));
+    sum += Mix(dir.path, digest_of(dir.ino, *shared));
     for (auto entry = shared->inode.entries.Begin(); entry.valid(); entry.Next()) {
       const Digest path = Mix(dir.path, Hash128(entry.key().name));
       if (S_ISDIR(entry.value().type)) {
@@ -174,7 +186,7 @@ Digest Tree::VisibleDigest(const ContentStore& store) const {
         continue;
       }
       const auto& child = **inodes_.Find(entry.value().ino);
-      Digest digest = Mix(path, OwnDigest(child, store));
+      Digest digest = Mix(path, digest_of(entry.value().ino, child));
       if (child.inode.links > 1) {
         digest =
             Mix(digest, linked.try_emplace(entry.value().ino, linked.size() + 1).first->second);

@@ -117,6 +117,8 @@ class Tree {
   // however they came about.
   // Cost: one step per reachable inode; contents are hashed once per version of an inode.
   [[nodiscard]] Digest VisibleDigest(const ContentStore& store) const;
+  // The same with times and inode numbers: equal only for trees that no program can tell apart.
+  [[nodiscard]] Digest ExactDigest(const ContentStore& store) const;
 
  private:
   // Shared by trees until changed.
@@ -125,6 +127,7 @@ class Tree {
     mutable std::optional<Digest> digest;  // Of the inode alone, without children.
   };
   [[nodiscard]] Digest OwnDigest(const Shared& shared, const ContentStore& store) const;
+  [[nodiscard]] Digest WalkDigest(const ContentStore& store, bool exact) const;
 
   PersistentMap<Ino, std::shared_ptr<Shared>> inodes_;
 };

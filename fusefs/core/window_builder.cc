@@ -15,9 +15,12 @@ WindowBuilder::WindowBuilder(Window& window)
   }
 }
 
-// Data of a file that no name leads to and no pending entry can lead to is gone in every state.
+// What was done to an inode that no durable name leads to and no pending entry can lead to is gone
+// in every state. A pending removal says nothing: it can be lost.
+// Half of a rename counts all the same: it ties the other half, which may lie elsewhere.
 bool WindowBuilder::Unreachable(const Effect& effect) const {
-  const Inode* inode = tree_.Find(effect.ino);
+  if (effect.group == GroupTag::kRename) return false;
+  const Inode* inode = window_.base_.durable.Find(effect.ino);
   return inode == nullptr || (inode->links == 0 && !reachable_.contains(effect.ino));
 }
 
@@ -145,7 +148,9 @@ void WindowBuilder::PlaceValue(std::uint32_t index) {
 std::uint32_t WindowBuilder::NodeFor(const Effect& effect) {
   const bool one_write = window_.tear_ == Tear::kNone && effect.group == GroupTag::kAlone &&
                          (effect.kind == CellKind::kData || effect.kind == CellKind::kSize);
-  const bool whole = one_write || window_.model_->Whole(effect.group);
+  const bool one_op = window_.model_->order == Order::kTotal && effect.kind != CellKind::kData &&
+                      effect.kind != CellKind::kSize && effect.group == GroupTag::kAlone;
+  const bool whole = one_write || one_op || window_.model_->Whole(effect.group);
   if (whole) {
     const auto found = groups_.find({effect.op, effect.group});
     if (found != groups_.end()) return found->second;

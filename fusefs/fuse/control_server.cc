@@ -210,7 +210,10 @@ void ControlServer::ServeLines() {
 }
 
 std::string ControlServer::Answer(const std::string& line) {
-  const Json request = Json::parse(line, nullptr, false);
+  // Values are copied and freed by recursion, so depth is bounded while parsing.
+  constexpr int kMaxDepth = 64;
+  const auto shallow = [](int depth, Json::parse_event_t, Json&) { return depth <= kMaxDepth; };
+  const Json request = Json::parse(line, shallow, false);
   if (!request.is_object()) {
     return LineOf(InvalidReply(nullptr, "a request is one JSON object per line"));
   }

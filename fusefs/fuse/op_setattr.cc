@@ -1,5 +1,7 @@
 // SETATTR: truncate, chmod, chown and utimens. On the special files it succeeds without effect, so
 // that a shell can redirect into them.
+#include <algorithm>
+
 #include "fusefs/fuse/change.h"
 #include "fusefs/fuse/ops.h"
 #include "fusefs/fuse/reply.h"
@@ -8,8 +10,11 @@ namespace tornfs {
 
 namespace {
 
+// Times that nanoseconds since 1970 cannot say, 292 years from then, become the nearest they can.
 Nanoseconds FromTimespec(const timespec& time) {
-  return static_cast<Nanoseconds>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
+  constexpr time_t kFurthest = 9'223'372'035;
+  const time_t seconds = std::clamp<time_t>(time.tv_sec, -kFurthest, kFurthest);
+  return static_cast<Nanoseconds>(seconds) * 1'000'000'000 + time.tv_nsec;
 }
 
 AttributeChange AttributesOf(const struct stat& wanted, int which) {

@@ -115,7 +115,7 @@ class Server {
   // The content of .tornfs-promises from the next BeginEpoch or opening on; clears
   // promises_were_read.
   void SetPromises(std::string text);
-  // Whether the promises file was opened since SetPromises.
+  // Whether the promises file was found, looked at or opened since SetPromises.
   [[nodiscard]] bool promises_were_read() const;
 
   // --- what has to wait for this mount ---

@@ -18,6 +18,7 @@ std::optional<Ino> SpecialFiles::Find(Ino dir, std::string_view name) {
 }
 
 struct stat SpecialFiles::Stat(Ino ino) const {
+  if (ino == NodeTable::kPromisesIno) promises_were_read_ = true;  // Its size tells something too.
   struct stat out {};
   out.st_ino = ino;
   out.st_mode = S_IFREG | (ino == NodeTable::kStdoutIno ? 0666 : 0444);

@@ -40,7 +40,7 @@ class SpecialFiles {
   std::string stdout_;
   std::string line_;  // What came after the last newline.
   std::string promises_;
-  bool promises_were_read_ = false;
+  mutable bool promises_were_read_ = false;
 };
 
 }  // namespace tornfs

@@ -44,6 +44,11 @@ Result<Base> StartingPoint(Campaign& campaign, Stage& stage,
   const ExploreSpec& spec = campaign.spec;
   Base base;
   base.durable = Tree::Empty(::getuid(), ::getgid(), 0);
+  if (!spec.user.empty()) {
+    auto user = LookUpUser(spec.user);
+    if (!user) return tl::make_unexpected(user.error());
+    base.durable = Tree::Empty(user->uid, user->gid, 0);
+  }
   if (!spec.import_directory.empty()) {
     auto imported = ImportDirectory(*campaign.store, spec.import_directory);
     if (!imported) return tl::make_unexpected(imported.error());
@@ -92,7 +97,7 @@ Status MustBeGood(Prober& prober, Situation situation, const std::string& which,
 bool MayUseNamespaces() { return ::geteuid() == 0; }
 
 std::string DefaultWorldPath() {
-  if (MayUseNamespaces()) return "/run/tornfs/world";
+  if (MayUseNamespaces()) return "/run/tornfs-world";
   const char* runtime = std::getenv("XDG_RUNTIME_DIR");
   if (runtime != nullptr) return std::string(runtime) + "/tornfs/world";
   return "/tmp/tornfs-" + std::to_string(::getuid()) + "/world";

@@ -231,6 +231,8 @@ class Coordinator {
 
   ExploreOutcome Collect() {
     const auto& counters = shared_->counters();
+    outcome_.more_kinds = std::erase_if(
+        outcome_.findings, [](const auto& each) { return each.second.finding.id.empty(); });
     outcome_.units = counters.units;
     outcome_.states = counters.states;
     outcome_.known = counters.known;

@@ -21,6 +21,7 @@ struct ExploreOutcome {
     std::uint64_t states = 0;  // Crash states that fail like this.
   };
   std::map<std::string, Kind> findings;  // By signature.
+  std::uint64_t more_kinds = 0;          // Kinds beyond those written up.
   std::uint64_t units = 0;               // Done.
   std::uint64_t all_units = 0;
   std::uint64_t states = 0;

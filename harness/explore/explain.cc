@@ -54,11 +54,11 @@ std::string Describe(const Loss& loss, const std::string& deadline) {
   return text;
 }
 
-std::string Deadline(const Step& step, const PlanRun& run) {
+std::string Deadline(const Step& step, const Recording& history) {
   const std::string op = Number(step.point.cut);
-  const Op* next = run.FindOp(step.point.cut);
-  if (next == nullptr) return "the power was cut at the end (op " + op + ")";
-  return "the power was cut at op " + op + " (" + std::string(OpKindName(next->kind)) + ")";
+  if (step.point.cut == history.end()) return "the power was cut at the end (op " + op + ")";
+  const std::string kind(OpKindName(history.At(step.point.cut).kind));
+  return "the power was cut at op " + op + " (" + kind + ")";
 }
 
 }  // namespace
@@ -114,17 +114,18 @@ std::vector<Loss> LastLosses(const PlanRun& run) {
 namespace {
 
 // One crash of the plan, as a clause.
-std::string ExplainStep(const Step& step, const PlanRun& run, const PowerLossSeen* seen) {
+std::string ExplainStep(const Step& step, const Recording& history, const PlanRun& run,
+                        const PowerLossSeen* seen) {
   if (step.kind == Step::Kind::kKill) {
     return "the process was killed after op " + Number(step.point.cut - 1);
   }
   const auto losses = seen == nullptr ? std::vector<Loss>() : LossesOf(run, *seen);
-  if (losses.empty()) return Deadline(step, run) + " and nothing was lost";
+  if (losses.empty()) return Deadline(step, history) + " and nothing was lost";
   constexpr std::size_t kNamed = 3;
   std::string text;
   for (std::size_t i = 0; i < std::min(losses.size(), kNamed); ++i) {
     if (i > 0) text += "; ";
-    text += Describe(losses[i], i == 0 ? Deadline(step, run) : "that");
+    text += Describe(losses[i], i == 0 ? Deadline(step, history) : "that");
   }
   if (losses.size() > kNamed) text += "; and " + Number(losses.size() - kNamed) + " more";
   return text;
@@ -140,7 +141,7 @@ std::string Explain(const Plan& plan, const PlanRun& run) {
     const PowerLossSeen* power = seen == run.power_losses.end() ? nullptr : &*seen;
     lost = power != nullptr && !LossesOf(run, *power).empty();
     if (i > 0) text += ", and recovery ran; then ";
-    text += ExplainStep(plan.steps[i], run, power);
+    text += ExplainStep(plan.steps[i], *run.histories[i], run, power);
   }
   if (!lost) text += "; what the program had done by then was not enough";
   return text;

@@ -57,11 +57,7 @@ Result<bool> Explorer::LosePower(const Recording& recording, const CrashPoint& p
       all_good = false;
       break;
     }
-    situation.base = Base();
-    situation.base.durable = window.State(choice);
-    situation.base.next_op = window.base().next_op;
-    situation.base.next_ino = window.base().next_ino;
-    situation.base.time = window.base().time;
+    situation.base = recording.AfterPowerLoss(window.State(choice));
     plan_.steps.back().choice = window.Token(choice);
     auto good = AfterCrash(situation, power_left - 1);
     if (!good) return good;
@@ -76,8 +72,8 @@ Result<bool> Explorer::AfterCrash(const Situation& situation, unsigned power_lef
   ++counters.states;
   // A base with pending effects is more than its tree; it is not looked up.
   const bool settled = situation.base.pending.empty();
-  const Digest key =
-      Mix(Mix(TreeDigest(situation, store_), Hash128(situation.promises)), power_left);
+  const Digest world = settled ? WorldName(situation, store_) : Digest();
+  const Digest key = Mix(Mix(world, Hash128(situation.promises)), power_left);
   if (settled && shared_.IsGood(key)) {
     ++counters.known;
     return true;
@@ -107,7 +103,7 @@ Result<bool> Explorer::Judge(const Situation& situation, unsigned power_left) {
   if (!recording) recording = checked->recording;
   if (!more || !recording) return true;
   bool all_good = true;
-  for (const CrashPoint& point : PowerPoints(*recording)) {
+  for (const CrashPoint& point : PowerPoints(*recording, PromisesApart::kFirst)) {
     auto good = LosePower(*recording, point, situation.promises, power_left);
     if (!good) return good;
     all_good = all_good && *good;

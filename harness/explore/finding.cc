@@ -56,7 +56,7 @@ std::string ReproScript(const Finding& finding, const ExploreSpec& spec) {
               " ) >>\"$TORNFS_PROMISES\" || { echo \"recovery exited with $?\"; exit 1; }\n";
   }
   script += "( " + ForShell(spec.check.empty() ? ":" : spec.check) + " )\n";
-  script += "echo \"check exited with $?\"\n";
+  script += "status=$?\necho \"check exited with $status\"\nexit \"$status\"\n";
   return script;
 }
 

@@ -27,6 +27,13 @@ Status PrepareOut(const std::string& directory) {
                       entry.path().filename().string() + "); name another with --out");
     }
     if (error) return IoError(error.value(), directory);
+    const fs::path findings = fs::path(directory) / "findings";
+    const bool holds_some = fs::exists(findings) && !fs::is_empty(findings, error);
+    if (holds_some && !fs::exists(fs::path(directory) / "trace")) {
+      return Fail(ErrorCode::kInvalid, directory +
+                                           " holds findings but no trace: nothing that an "
+                                           "exploration left; name another with --out");
+    }
     for (const char* name : {"stats.json", "events.jsonl", "trace", "findings"}) {
       fs::remove_all(fs::path(directory) / name, error);
       if (error) return IoError(error.value(), directory);

@@ -19,8 +19,7 @@ Result<Situation> Crash(const PlanContext& context, const Step& step, std::size_
   Window window(situation.base, context.model, context.tear, context.store);
   auto choice = window.ChoiceOf(step.choice);
   if (!choice) return tl::make_unexpected(choice.error());
-  situation.base.durable = window.State(*choice);
-  situation.base.pending.clear();
+  situation.base = history.AfterPowerLoss(window.State(*choice));
   run.power_losses.push_back({index, std::move(window), std::move(*choice)});
   return situation;
 }

@@ -9,10 +9,10 @@ constexpr std::size_t kRemembered = 1U << 16;
 
 }  // namespace
 
-Digest TreeDigest(const Situation& situation, const ContentStore& store) {
-  Tree tree = situation.base.durable;
-  for (const Effect& effect : situation.base.pending) Apply(effect, tree);
-  return tree.VisibleDigest(store);
+Digest WorldName(const Situation& situation, const ContentStore& store) {
+  const Base& base = situation.base;
+  const Digest tree = base.durable.ExactDigest(store);
+  return Mix(Mix(Mix(tree, base.next_op), base.next_ino), static_cast<std::uint64_t>(base.time));
 }
 
 std::string PromiseText(const Recording& recording, std::size_t count) {
@@ -41,10 +41,10 @@ Result<RunResult> Prober::Run(const Situation& situation, const std::vector<std:
 
 Result<std::shared_ptr<const Recovered>> Prober::Recover(const Situation& situation, bool record) {
   const bool settled = situation.base.pending.empty();
-  const Digest tree = TreeDigest(situation, store_);
-  const Digest both = Mix(tree, Hash128(situation.promises));
+  const Digest world = settled ? WorldName(situation, store_) : Digest();
+  const Digest both = Mix(world, Hash128(situation.promises));
   if (settled) {
-    for (const Digest& key : {tree, both}) {
+    for (const Digest& key : {world, both}) {
       const auto known = recoveries_.find(key);
       if (known != recoveries_.end() && (!record || known->second->recording)) {
         return known->second;
@@ -61,7 +61,7 @@ Result<std::shared_ptr<const Recovered>> Prober::Recover(const Situation& situat
   recovered->read_promises = result->read_promises;
   if (settled) {
     if (recoveries_.size() >= kRemembered) recoveries_.clear();
-    recoveries_[result->read_promises ? both : tree] = recovered;
+    recoveries_[result->read_promises ? both : world] = recovered;
   }
   return std::shared_ptr<const Recovered>(std::move(recovered));
 }
@@ -69,7 +69,10 @@ Result<std::shared_ptr<const Recovered>> Prober::Recover(const Situation& situat
 Result<Recovered> Prober::Check(const Situation& situation, bool record) {
   Recovered checked;
   if (check_.empty()) return checked;
-  const Digest key = Mix(TreeDigest(situation, store_), Hash128(situation.promises));
+  // What is still pending is in the tree that the check sees.
+  Tree tree = situation.base.durable;
+  for (const Effect& effect : situation.base.pending) Apply(effect, tree);
+  const Digest key = Mix(tree.ExactDigest(store_), Hash128(situation.promises));
   if (!record) {
     if (const auto known = checks_.find(key); known != checks_.end()) {
       checked.verdict = known->second;

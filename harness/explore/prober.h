@@ -68,8 +68,9 @@ class Prober {
   std::unordered_map<Digest, Verdict> checks_;
 };
 
-// The state of a situation as programs see it, and whether anything is still pending in it.
-[[nodiscard]] Digest TreeDigest(const Situation& situation, const ContentStore& store);
+// The world of a situation, promises aside, as a name: equal names mean that no program can tell
+// the worlds apart, nor what it does in them. Requires that nothing is pending.
+[[nodiscard]] Digest WorldName(const Situation& situation, const ContentStore& store);
 
 // The first `count` promises of `recording`, a line each.
 [[nodiscard]] std::string PromiseText(const Recording& recording, std::size_t count);

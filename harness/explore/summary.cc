@@ -15,7 +15,8 @@ std::string Number(std::uint64_t value) {
 }
 
 std::string Count(std::uint64_t value, const std::string& one) {
-  return Number(value) + " " + one + (value == 1 ? "" : "s");
+  const bool hissing = one.ends_with('s');
+  return Number(value) + " " + one + (value == 1 ? "" : hissing ? "es" : "s");
 }
 
 bool Unfinished(const ExploreOutcome& outcome) {
@@ -73,6 +74,9 @@ std::string SummaryText(const Campaign& campaign, const ExploreOutcome& outcome,
     text += "\n";
     text += "  replay  tornfs replay " + kind.finding.id + " --out " + out_directory + "\n";
   }
+  if (outcome.more_kinds > 0) {
+    text += "\nand " + Count(outcome.more_kinds, "more kind") + " that look different\n";
+  }
   text += "\n" + VerdictLine(outcome) + "\n";
   text += "  model " + spec.model + ", tear " + std::string(TearName(spec.tear)) + ", faults " +
           (spec.kill ? "kill,power" : "power") + ", depth " + std::to_string(spec.depth) + "\n";
@@ -93,6 +97,7 @@ std::string SummaryText(const Campaign& campaign, const ExploreOutcome& outcome,
     text += "  note: " + Count(outcome.stragglers, "process") +
             " outlived recovery or check and had to be killed\n";
   }
+  text += "  note: sync(2) and syncfs(2) are not seen on this mount and made nothing durable\n";
   text += "  details in " + out_directory + "\n";
   return text;
 }

@@ -2,6 +2,7 @@
 
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <cctype>
 #include <cstring>
 
@@ -10,7 +11,18 @@
 namespace tornfs::harness {
 namespace {
 
-std::string FirstLine(const std::string& text) { return text.substr(0, text.find('\n')); }
+// More than anybody reads of a check's output.
+constexpr std::size_t kMaxTitle = 200;
+constexpr std::size_t kMaxOutput = 1U << 20;
+
+// The first line, cut, with what is not plain text replaced: a title is part of a finding's name.
+std::string FirstLine(const std::string& text) {
+  std::string line = text.substr(0, std::min(text.find('\n'), kMaxTitle));
+  for (char& c : line) {
+    if (c < ' ' || c > '~') c = '?';
+  }
+  return line;
+}
 
 std::string HowItEnded(const std::string& phase, const RunResult& result) {
   if (result.report.stage != SpawnStage::kStarted) {
@@ -27,7 +39,7 @@ Verdict Describe(std::string phase, const RunResult& result) {
   verdict.phase = std::move(phase);
   verdict.status = result.status();
   verdict.stragglers = result.report.stragglers;
-  verdict.output = result.output + result.error;
+  verdict.output = (result.output + result.error).substr(0, kMaxOutput);
   verdict.title = FirstLine(result.output);
   if (verdict.title.empty()) verdict.title = FirstLine(result.error);
   if (verdict.title.empty()) verdict.title = HowItEnded(verdict.phase, result);

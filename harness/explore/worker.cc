@@ -19,7 +19,7 @@ namespace {
 // What one finding may cost; a finding that is not minimal is still a finding.
 constexpr unsigned kShrinkRuns = 60;
 // Failures beyond so many kinds are counted and not written up.
-constexpr std::size_t kMaxFindings = 16;
+constexpr std::size_t kMaxFindings = 64;
 
 class Worker {
  public:

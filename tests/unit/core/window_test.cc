@@ -378,6 +378,40 @@ TEST_P(RandomHistory, CrashPointsLoseNoState) {
 
 INSTANTIATE_TEST_SUITE_P(Models, RandomHistory, ::testing::ValuesIn(ModelNames()), ModelTestName);
 
+TEST_F(WindowTest, WhatWasWrittenAfterAnUnlinkCanSurviveIt) {
+  Create("f");
+  Write("f", kOld);
+  Sync();
+  const Ino ino = At("f");
+  engine_->Pin(ino);
+  Unlink("f");
+  ASSERT_TRUE(engine_->Write(me_, ino, 0, std::as_bytes(std::span(kNew.data(), kNew.size()))));
+  EXPECT_EQ(Outcomes(), (Trees{{}, {"f=o*10"}, {"f=n*10"}}));
+}
+
+TEST_F(WindowTest, ARenameThroughARemovedDirectoryIsNotSplit) {
+  Mkdir("e");
+  Mkdir("d");
+  Mkdir("h");
+  Mkdir("e/x");
+  Sync();
+  Rename("e/x", "d/x");
+  Rename("d/x", "h/y");
+  ASSERT_TRUE(engine_->RemoveDirectory(me_, kRootIno, "d"));
+  FsyncDir("");
+  EXPECT_EQ(Outcomes(), (Trees{{"e/", "h/", "e/x/"}, {"e/", "h/"}, {"e/", "h/", "h/y/"}}));
+  FsyncDir("h");
+  EXPECT_EQ(Outcomes(), (Trees{{"e/", "h/", "h/y/"}}));
+}
+
+TEST_F(WindowTest, StrictDoesNotSplitAChown) {
+  UseModel("strict");
+  Create("f");
+  Sync();
+  ASSERT_TRUE(engine_->SetAttributes(me_, At("f"), {.uid = 7, .gid = 8}));
+  EXPECT_EQ(engine_->CrashWindow(Tear::kPage).nodes().size(), 1U);
+}
+
 TEST_F(WindowTest, BadTokensAreRefused) {
   Create("a");
   Write("a", kNew);
