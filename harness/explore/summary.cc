@@ -69,8 +69,8 @@ std::string SummaryText(const Campaign& campaign, const ExploreOutcome& outcome,
     text += "\n" + kind.finding.id + "  " + kind.finding.title + "\n";
     text += "  why     " + kind.finding.sentence + "\n";
     text += "  states  " + Number(kind.states) + "\n";
-    text += "  models  ";
-    for (const std::string& model : kind.finding.models) text += model + " ";
+    text += "  models ";
+    for (const std::string& model : kind.finding.models) text += " " + model;
     text += "\n";
     text += "  replay  tornfs replay " + kind.finding.id + " --out " + out_directory + "\n";
   }

@@ -6,7 +6,7 @@ import socket
 import stat
 import unittest
 
-from live_case import NOBODY, TORNFS, LiveCase, main, run_as
+from live_case import NOBODY, LiveCase, main, run_as
 
 
 class Control(LiveCase):
@@ -58,11 +58,11 @@ class Control(LiveCase):
     @unittest.skipUnless(os.geteuid() == 0, "needs root")
     def test_another_user_is_turned_away(self):
         words = ["status", self.mnt, "--control", self.control]
-        done = self.start(*run_as(NOBODY), TORNFS, *words)
+        done = self.start(*run_as(NOBODY), self.tornfs_for_all(), *words)
         self.assertEqual(done.wait(), 3)
         self.assertIn("Permission denied", done.stderr.read())
         os.chmod(self.control, 0o666)  # Then the daemon itself has to refuse.
-        done = self.start(*run_as(NOBODY), TORNFS, *words)
+        done = self.start(*run_as(NOBODY), self.tornfs_for_all(), *words)
         self.assertEqual(done.wait(), 3)
 
 

@@ -46,6 +46,13 @@ class LiveCase(unittest.TestCase):
             self.assertEqual(done.returncode, 0, done.stderr)
         return done
 
+    def tornfs_for_all(self):
+        """A copy of tornfs that every user can start: the build may lie below a private folder."""
+        copy = os.path.join(self.folder, "tornfs")
+        if not os.path.exists(copy):
+            shutil.copy(TORNFS, copy)
+        return copy
+
     def fails(self, exit_code, text, *words, **options):
         """tornfs must fail with this code and say so in exactly one line that contains text."""
         done = self.tornfs(*words, check=False, **options)
