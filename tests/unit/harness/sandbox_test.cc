@@ -122,7 +122,7 @@ TEST_F(SandboxTest, EveryProgramFindsTheSameTemporaryFolders) {
     WithSandbox(mount_point.path(), [&](Supervisor* supervisor) {
       ASSERT_TRUE(WriteFile(mount_point / "ours", "x"));
       const std::string before = OutputOf(supervisor, look);
-      for (const std::string change :
+      for (const std::string& change :
            {"echo x > " + (dir / "new"), "rm " + (dir / "old"), "echo x > " + (dir / "old"),
             std::string("mkdir /dev/shm/x")}) {
         const ExitReport report = SpawnAndWait(supervisor, ShellRequest(change));
