@@ -8,10 +8,11 @@
 
 namespace {
 
-// Descriptors 0 to 2 must exist, so that none of ours becomes one of them.
+// Descriptors 0 to 2 must exist, so that none of ours becomes one of them. Writing to one that was
+// closed still fails: nobody may take silence for success.
 void FillStandardDescriptors() {
   for (int fd = 0; fd < 3; ++fd) {
-    if (::fcntl(fd, F_GETFD) < 0) (void)::open("/dev/null", O_RDWR);
+    if (::fcntl(fd, F_GETFD) < 0) (void)::open("/dev/null", O_RDONLY);
   }
 }
 
@@ -21,9 +22,10 @@ int main(int argc, char** argv) {
   using namespace tornfs::harness;
   FillStandardDescriptors();
   const std::array commands{
-      kMountCommand,   kUmountCommand, kStatusCommand, kUnsyncedCommand,  kSyncCommand,
-      kExportCommand,  kCrashCommand,  kArmCommand,    kDisarmCommand,    kRunCommand,
-      kExploreCommand, kReplayCommand, kModelsCommand, kCalibrateCommand, kDoctorCommand,
+      kMountCommand,  kUmountCommand, kStatusCommand,    kUnsyncedCommand,
+      kSyncCommand,   kExportCommand, kCrashCommand,     kArmCommand,
+      kDisarmCommand, kRunCommand,    kExploreCommand,   kReplayCommand,
+      kModelsCommand, kLitmusCommand, kCalibrateCommand, kDoctorCommand,
   };
   const Program program{
       "tornfs", TORNFS_VERSION,
