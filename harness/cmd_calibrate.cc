@@ -1,17 +1,22 @@
 // tornfs calibrate: holds the persistence models against real filesystems.
 #include <unistd.h>
 
+#include <algorithm>
 #include <boost/program_options.hpp>
 #include <filesystem>
+#include <functional>
 #include <iostream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "common/fd.h"
 #include "common/log.h"
 #include "common/units.h"
+#include "fusefs/core/model.h"
 #include "harness/calibrate/calibration.h"
 #include "harness/calibrate/escape.h"
+#include "harness/calibrate/model_oracle.h"
 #include "harness/calibrate/report.h"
 #include "harness/commands.h"
 #include "harness/cpu.h"
@@ -35,6 +40,9 @@ void Describe(po::options_description& options, std::vector<Positional>&) {
   add("programs", po::value<std::vector<std::string>>()->composing(),
       "a .litmus or .json file, or a folder of litmus files; may be repeated");
   add("schedules", po::value<std::string>(), "some of S, F, W, D, T and I; without it all");
+  add("model", po::value<std::string>(),
+      "hold all of them against this model (a name or a file) instead of their own");
+  add("images-per-run", po::value<std::string>(), "at most so many images of one run (150)");
   add("budget", po::value<std::string>(), "end after this time");
   add("images", po::value<std::string>(), "make rounds until so many images were mounted");
   add("seed", po::value<std::string>()->default_value("1"), "of random choices");
@@ -57,6 +65,10 @@ Status TakeFilesystems(const po::variables_map& options, CalibrationSpec& spec) 
     spec.filesystems.push_back(std::move(*filesystem));
   }
   if (names.empty()) spec.filesystems.assign(Filesystems().begin(), Filesystems().end());
+  if (options.count("model") == 0) return {};
+  for (Filesystem& filesystem : spec.filesystems) {
+    filesystem.model = options["model"].as<std::string>();
+  }
   return {};
 }
 
@@ -127,6 +139,40 @@ Status CheckMachine(std::span<const Filesystem> filesystems) {
   return {};
 }
 
+// What the model of each filesystem allows of each program. Errors: kInvalid.
+Status AskModels(CalibrationSpec& spec) {
+  std::map<std::string, std::vector<AllowedSet>> known;
+  for (const Filesystem& filesystem : spec.filesystems) {
+    auto [at, added] = known.try_emplace(filesystem.model);
+    if (added) {
+      auto model = FindModel(filesystem.model);
+      if (!model) return tl::make_unexpected(model.error());
+      for (const CalibrationProgram& program : spec.programs) {
+        auto allowed = AllowedBy(**model, program);
+        if (!allowed) return tl::make_unexpected(allowed.error());
+        at->second.push_back(std::move(*allowed));
+      }
+    }
+    spec.allowed.push_back(at->second);
+  }
+  return {};
+}
+
+// Names the rules of what was allowed and never seen.
+void NameUnseen(CalibrationSpec& spec, const CalibrationOutcome& outcome) {
+  for (std::size_t f = 0; f < spec.filesystems.size(); ++f) {
+    const auto model = FindModel(spec.filesystems[f].model);
+    for (std::size_t p = 0; model && p < spec.programs.size(); ++p) {
+      std::vector<bool> unseen = SeenOf(spec.allowed[f][p], outcome.programs[f][p]);
+      unseen.flip();
+      const bool any = std::find(unseen.begin(), unseen.end(), true) != unseen.end();
+      if (any && outcome.programs[f][p].runs > 0) {
+        NameRules(**model, spec.programs[p], unseen, spec.allowed[f][p]);
+      }
+    }
+  }
+}
+
 int Replay(const ParsedCommand& parsed, const std::string& folder) {
   auto stored = ReadEscape(folder);
   if (!stored) return ReportFailure(parsed, stored.error());
@@ -159,13 +205,20 @@ int Run(const ParsedCommand& parsed) {
   if (const Status ready = CheckMachine(spec->filesystems); !ready) {
     return ReportFailure(parsed, ready.error());
   }
-  spec->allowed.assign(spec->filesystems.size(), std::vector<AllowedSet>(spec->programs.size()));
+  if (const Status asked = AskModels(*spec); !asked)
+    return UsageError(parsed, asked.error().Message());
   std::error_code failed;
   (void)std::filesystem::create_directories(spec->out, failed);
   if (failed) return ReportFailure(parsed, kExitInconclusive, spec->out + ": " + failed.message());
+  if (!parsed.json) {
+    LogInfo("calibrating " + std::to_string(spec->programs.size()) + " programs on " +
+            std::to_string(spec->filesystems.size()) + " filesystems with " +
+            std::to_string(spec->jobs) + " workers");
+  }
   auto outcome = Calibrate(*spec);
   if (!outcome) return ReportFailure(parsed, outcome.error());
   if (outcome->error) (void)ReportFailure(parsed, *outcome->error);
+  NameUnseen(*spec, *outcome);
   if (parsed.json) {
     std::cout << CalibrationJson(*spec, *outcome)
                      .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)

@@ -10,6 +10,16 @@
 #include "harness/cpu.h"
 
 namespace tornfs::harness {
+
+std::vector<bool> SeenOf(const AllowedSet& allowed, const ProgramOutcome& outcome) {
+  std::vector<bool> seen(allowed.trees.size());
+  for (const auto& [tree, ignored] : outcome.seen) {
+    const std::size_t at = FindAllowed(allowed, tree);
+    if (at != SIZE_MAX) seen[at] = true;
+  }
+  return seen;
+}
+
 namespace {
 
 using Json = nlohmann::json;
@@ -19,16 +29,6 @@ double Median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   const std::size_t middle = values.size() / 2;
   return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
-}
-
-// Which of the allowed outcomes were seen.
-std::vector<bool> SeenOf(const AllowedSet& allowed, const ProgramOutcome& outcome) {
-  std::vector<bool> seen(allowed.trees.size());
-  for (const auto& [tree, ignored] : outcome.seen) {
-    const std::size_t at = FindAllowed(allowed, tree);
-    if (at != SIZE_MAX) seen[at] = true;
-  }
-  return seen;
 }
 
 // Calls `visit(filesystem, program)` for all programs that were run where the model knows them.

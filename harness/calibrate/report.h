@@ -3,10 +3,14 @@
 
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <vector>
 
 #include "harness/calibrate/calibration.h"
 
 namespace tornfs::harness {
+
+// Which of the allowed outcomes were seen, by number.
+[[nodiscard]] std::vector<bool> SeenOf(const AllowedSet& allowed, const ProgramOutcome& outcome);
 
 // How far a model's outcomes were seen on one filesystem.
 struct ModelShare {

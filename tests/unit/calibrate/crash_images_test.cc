@@ -42,8 +42,8 @@ class Device {
   std::uint64_t clock_ = 0;
 };
 
-CrashImages Plan(const Device& device, std::size_t most = 10000) {
-  return PlanCrashImages(device.recording(), Filesystems()[0], {most, 7});
+CrashImages Plan(const Device& device, std::size_t most = 10000, bool data_in_sectors = true) {
+  return PlanCrashImages(device.recording(), Filesystems()[0], {most, 7, data_in_sectors});
 }
 
 // The first byte of each of `count` sectors from `offset` on, `.` for the fill.
@@ -104,6 +104,17 @@ TEST(CrashImages, WritesAreTornAtSectors) {
   for (const char* torn : {"....", "aaaa", "a...", "aa..", "aaa.", ".aaa", "..aa", "...a"}) {
     EXPECT_TRUE(seen.contains(torn)) << torn;
   }
+}
+
+TEST(CrashImages, DataAreTornAtPagesAndMetadataAtSectors) {
+  Device device;
+  device.Write(kFar, 16, 'a');
+  EXPECT_EQ(Contents(device, Plan(device, 1000, false), kFar, 16),
+            (std::set<std::string>{"................", "aaaaaaaaaaaaaaaa", "aaaaaaaa........",
+                                   "........aaaaaaaa"}));
+  Device metadata;
+  metadata.Write(kFar, 8, '1');
+  EXPECT_TRUE(Contents(metadata, Plan(metadata, 1000, false), kFar, 8).contains("1......."));
 }
 
 TEST(CrashImages, TheFirstBlockIsNeverTorn) {

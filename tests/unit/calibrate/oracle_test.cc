@@ -26,12 +26,17 @@ TEST(Oracle, StaleBytesKeepLengthAndNeighbours) {
   EXPECT_FALSE(MatchesTree("{f=F[?*10]; g=F[]}", "{f=F[o*10]; g=F[x*1]}"));
 }
 
-TEST(Oracle, WhatMayBeBeforeTheSyncMayNotBeAfter) {
-  const AllowedSet allowed{true, {{"{}", "order", false}, {"{f=F[]}", "", true}}};
-  EXPECT_EQ(FindAllowed(allowed, "{}", false), 0U);
-  EXPECT_EQ(FindAllowed(allowed, "{}", true), SIZE_MAX);
-  EXPECT_EQ(FindAllowed(allowed, "{f=F[]}", true), 1U);
-  EXPECT_EQ(FindAllowed(allowed, "{g=F[]}", false), SIZE_MAX);
+TEST(Oracle, AStepUnderWayMayCountAsMadeOrNot) {
+  // Empty at the start, there from the first step on.
+  const AllowedSet allowed{true, {{"{}", "", {true, false}}, {"{f=F[]}", "", {false, true}}}};
+  EXPECT_TRUE(MayLeave(allowed, "{}", 0, 0));
+  EXPECT_TRUE(MayLeave(allowed, "{}", 0, 1));
+  EXPECT_FALSE(MayLeave(allowed, "{}", 1, 1));
+  EXPECT_TRUE(MayLeave(allowed, "{f=F[]}", 0, 1));
+  EXPECT_FALSE(MayLeave(allowed, "{f=F[]}", 0, 0));
+  EXPECT_FALSE(MayLeave(allowed, "{g=F[]}", 0, 1));
+  EXPECT_EQ(FindAllowed(allowed, "{f=F[]}"), 1U);
+  EXPECT_EQ(FindAllowed(allowed, "{g=F[]}"), SIZE_MAX);
 }
 
 }  // namespace

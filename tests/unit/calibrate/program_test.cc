@@ -15,20 +15,38 @@
 namespace tornfs::harness {
 namespace {
 
-TEST(Program, IsReadFromJson) {
-  const auto programs = ParsePrograms(
-      R"([{"name": "x", "setup": [["mk", "f", "o", 10]], "seen": {},
-           "main": [["ren", "f", "g"], ["mark", "done"], ["close", "g"]]}])");
-  ASSERT_TRUE(programs) << programs.error().Message();
-  ASSERT_EQ(programs->size(), 1U);
-  const LitmusProgram& program = programs->front();
-  EXPECT_EQ(program.name, "x");
-  EXPECT_EQ(StepText(program.setup[0]), "mk f o 10");
-  EXPECT_EQ(StepText(program.main[0]), "ren f g");
-  EXPECT_EQ(program.Done(), 1U);
+TEST(CalibrationProgram, IsReadFromLitmusFiles) {
+  const auto program = ParseLitmusSteps(
+      "# About it.\ntear: sector\nsetup\n  write f o*10  # old\nrun\n  rename f g\n\n  fsync g\n"
+      "observe g N=o*10\nallow posix: N\n",
+      "x");
+  ASSERT_TRUE(program) << program.error().Message();
+  EXPECT_EQ(program->name, "x");
+  EXPECT_TRUE(program->sectors);
+  EXPECT_EQ(program->setup, (std::vector<StepWords>{{"write", "f", "o*10"}}));
+  EXPECT_EQ(program->main, (std::vector<StepWords>{{"rename", "f", "g"}, {"fsync", "g"}}));
+  EXPECT_FALSE(ParseLitmusSteps("run\n  fly f\n", "x"));
+  EXPECT_FALSE(ParseLitmusSteps("run\n  rename f\n", "x"));
+  EXPECT_FALSE(ParseLitmusSteps("setup\n  create f\n", "x"));
 }
 
-TEST(Program, MistakesAreNamed) {
+TEST(CalibrationProgram, IsReadFromJson) {
+  const auto programs = ParseProgramsJson(
+      R"([{"name": "x", "setup": [["mk", "f", "o", 10]], "seen": {},
+           "main": [["ren", "f", "g"], ["op", "g", 514], ["w", "g", "n", 5, 0], ["fsyncdir"],
+                    ["mark", "done"], ["close", "g"]]}])");
+  ASSERT_TRUE(programs) << programs.error().Message();
+  ASSERT_EQ(programs->size(), 1U);
+  EXPECT_EQ(programs->front().setup,
+            (std::vector<StepWords>{{"create", "f"}, {"write", "f", "o*10"}, {"close", "f"}}));
+  EXPECT_EQ(programs->front().main, (std::vector<StepWords>{{"rename", "f", "g"},
+                                                            {"truncate", "g", "0"},
+                                                            {"write", "g", "n*5", "@0"},
+                                                            {"fsync", "."},
+                                                            {"close", "g"}}));
+}
+
+TEST(CalibrationProgram, MistakesInJsonAreNamed) {
   for (const char* text : {
            "{}",
            R"([{"setup": [], "main": []}])",
@@ -38,9 +56,16 @@ TEST(Program, MistakesAreNamed) {
            R"([{"name": "x", "setup": [], "main": [["w", "f", "n", -1]]}])",
            R"([{"name": "x", "setup": [], "main": ["ren f g"]}])",
        }) {
-    const auto programs = ParsePrograms(text);
+    const auto programs = ParseProgramsJson(text);
     ASSERT_FALSE(programs) << text;
     EXPECT_EQ(programs.error().code, ErrorCode::kInvalid) << text;
+  }
+}
+
+TEST(BytesOfRuns, RunsWithZerosAsNul) {
+  EXPECT_EQ(*BytesOfRuns("a*3,0*2,b"), std::string("aaa\0\0b", 6));
+  for (const char* text : {"a*", "*3", "a*3x", "a*99999999", "ab"}) {
+    EXPECT_FALSE(BytesOfRuns(text)) << text;
   }
 }
 
@@ -48,39 +73,40 @@ TEST(Program, MistakesAreNamed) {
 std::string TreeAfter(const std::string& steps) {
   const TempDir directory;
   const mode_t old = ::umask(022);
-  auto programs = ParsePrograms(R"([{"name": "x", "setup": [], "main": )" + steps + "}]");
-  if (!programs) return programs.error().Message();
+  auto program = ParseLitmusSteps("run\n" + steps, "x");
+  if (!program) return program.error().Message();
   auto runner = StepRunner::Open(directory.path());
   if (!runner) return runner.error().Message();
-  for (const Step& step : programs->front().main) {
-    if (const Status done = runner->Run(step); !done) return done.error().Message();
+  Status done = {};
+  for (const StepWords& step : program->main) {
+    if (done) done = runner->Run(step);
   }
   (void)::umask(old);
+  if (!done) return done.error().Message();
   return ReadTreeText(directory.path()).value_or("unreadable");
 }
 
 TEST(StepRunner, MakesTheTreeItsStepsDescribe) {
-  EXPECT_EQ(TreeAfter(R"([["mk", "f"], ["mk", "g", "a", 3], ["mkdir", "d"], ["creat", "d/e"]])"),
+  EXPECT_EQ(TreeAfter(" write f o*4096\n write g a*3\n mkdir d\n create d/e\n"),
             "{d=D; d/e=F[]; f=F[o*4096]; g=F[a*3]}");
-  EXPECT_EQ(TreeAfter(R"([["mk", "f", "a", 5], ["op", "f"], ["w", "f", "b", 5],
-                          ["w", "f", "c", 2, 1], ["w", "f", "d", 1, 12]])"),
+  EXPECT_EQ(TreeAfter(" write f a*5\n write f b*5\n write f c*2 @1 dsync\n write f d @12 sync\n"),
             "{f=F[a*1 c*2 a*2 b*5 0*2 d*1]}");
-  EXPECT_EQ(TreeAfter(R"([["mk", "f", "a", 9], ["tr", "f", 4], ["tr", "f", 6], ["link", "f", "l"],
-                          ["chmod", "f", "0600"]])"),
+  EXPECT_EQ(TreeAfter(" write f a*9\n truncate f 4\n truncate f 6\n link f l\n chmod f 600\n"),
             "{f=F[a*4 0*2] nl2 m600; l=F[a*4 0*2] nl2 m600}");
-  EXPECT_EQ(TreeAfter(R"([["mkdir", "d"], ["rmdir", "d"], ["creat", "f"],
-                          ["posix_fallocate", "f", 0, 100], ["unl", "f"]])"),
+  EXPECT_EQ(TreeAfter(" mkdir d\n rmdir d\n create f\n allocate f 0 100 keep\n unlink f\n sync\n"),
             "{}");
+  EXPECT_EQ(TreeAfter(" write f a*8\n store f b*2 @3\n create g\n copy f g\n symlink g s\n"),
+            "{f=F[a*3 b*2 a*3]; g=F[a*3 b*2 a*3]; s=L[g]}");
 }
 
 TEST(StepRunner, AnOpenFileGoesWithItsName) {
-  EXPECT_EQ(TreeAfter(R"([["creat", "t"], ["ren", "t", "f"], ["w", "f", "n", 4], ["fsync", "f"],
-                          ["fdatasync", "f"], ["fsyncdir"], ["close", "f"], ["mark", "done"]])"),
+  EXPECT_EQ(TreeAfter(" create t\n rename t f\n write f n*4\n fsync f\n fdatasync f\n fsync .\n"
+                      " close f\n"),
             "{f=F[n*4]}");
 }
 
 TEST(StepRunner, AFailedCallIsAnError) {
-  EXPECT_NE(TreeAfter(R"([["ren", "none", "f"]])").find("ren none f"), std::string::npos);
+  EXPECT_NE(TreeAfter(" rename none f\n").find("rename none f"), std::string::npos);
 }
 
 TEST(TreeText, BytesThatAreNoLettersAreQuestionMarks) {
