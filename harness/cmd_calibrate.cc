@@ -21,6 +21,7 @@
 #include "harness/commands.h"
 #include "harness/cpu.h"
 #include "harness/failure.h"
+#include "harness/litmus/litmus_files.h"
 #include "harness/live/machine.h"
 #include "harness/sandbox.h"
 
@@ -38,7 +39,8 @@ void Describe(po::options_description& options, std::vector<Positional>&) {
       "a filesystem, with mount options behind commas (ext4,nodelalloc); may be repeated; "
       "without it all that are built in");
   add("programs", po::value<std::vector<std::string>>()->composing(),
-      "a .litmus or .json file, or a folder of litmus files; may be repeated");
+      "a .litmus or .json file, or a folder of litmus files; may be repeated; "
+      "without it those of `tornfs litmus`");
   add("schedules", po::value<std::string>(), "some of S, F, W, D, T and I; without it all");
   add("model", po::value<std::string>(),
       "hold all of them against this model (a name or a file) instead of their own");
@@ -78,7 +80,15 @@ Status TakePrograms(const po::variables_map& options, CalibrationSpec& spec) {
     if (!programs) return Fail(ErrorCode::kInvalid, programs.error().Message());
     std::move(programs->begin(), programs->end(), std::back_inserter(spec.programs));
   }
-  if (spec.programs.empty()) return Fail(ErrorCode::kInvalid, "no programs: give --programs");
+  if (options.count("programs") > 0) return {};
+  for (const EmbeddedFile& file : LitmusFiles()) {
+    constexpr std::string_view kEnding = ".litmus";
+    if (!file.name.ends_with(kEnding)) continue;
+    auto program =
+        ParseLitmusSteps(file.text, file.name.substr(0, file.name.size() - kEnding.size()));
+    if (!program) return tl::make_unexpected(program.error());
+    spec.programs.push_back(std::move(*program));
+  }
   return {};
 }
 
@@ -89,11 +99,13 @@ Status TakeNumbers(const po::variables_map& options, CalibrationSpec& spec) {
     return *value;
   };
   spec.jobs = static_cast<unsigned>(AvailableCores().size()) * kJobsPerCore;
-  for (auto [name, take] :
-       {std::pair<const char*, std::function<void(std::uint64_t)>>{
-            "seed", [&](std::uint64_t value) { spec.seed = value; }},
-        {"images", [&](std::uint64_t value) { spec.images = value; }},
-        {"jobs", [&](std::uint64_t value) { spec.jobs = static_cast<unsigned>(value); }}}) {
+  const std::pair<const char*, std::function<void(std::uint64_t)>> takers[] = {
+      {"seed", [&](std::uint64_t value) { spec.seed = value; }},
+      {"images", [&](std::uint64_t value) { spec.images = value; }},
+      {"images-per-run", [&](std::uint64_t value) { spec.images_per_run = value; }},
+      {"jobs", [&](std::uint64_t value) { spec.jobs = static_cast<unsigned>(value); }},
+  };
+  for (const auto& [name, take] : takers) {
     if (options.count(name) == 0) continue;
     const auto value = number(name);
     if (!value) return tl::make_unexpected(value.error());

@@ -185,6 +185,11 @@ class Planner {
     const std::vector<std::size_t>& units = units_[window.optional[torn]];
     std::vector<bool> kept(units.size());
     for (std::size_t i = 0; i < kept.size(); ++i) kept[i] = rng_.Below(2) == 0;
+    // Torn to nothing is lost.
+    if (std::find(kept.begin(), kept.end(), true) == kept.end()) {
+      set[torn] = false;
+      return Add(window, set);
+    }
     return Add(window, set, torn,
                SectorsOfUnits(units, hashes_[window.optional[torn]].size(), kept));
   }

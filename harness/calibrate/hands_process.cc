@@ -96,6 +96,7 @@ class Process {
     std::vector<char*> argv;
     for (std::string& word : words) argv.push_back(word.data());
     argv.push_back(nullptr);
+    (void)::ioctl(device_.fd.get(), BLKFLSBUF, 0);
     const Fd output(::memfd_create("mkfs", MFD_CLOEXEC));
     if (!output.valid()) return IoError(errno, "memfd_create");
     posix_spawn_file_actions_t actions;

@@ -105,25 +105,35 @@ Result<AllowedSet> AllowedBy(const Model& model, const CalibrationProgram& progr
 
 void NameRules(const Model& model, const CalibrationProgram& program,
                const std::vector<bool>& wanted, AllowedSet& allowed) {
-  const auto strictest = FindModel("strict");
-  if (!strictest) return;
-  for (const RuleWords& words : RuleVocabulary()) {
+  const auto nameless = [&](std::size_t i) { return wanted[i] && allowed.trees[i].rule.empty(); };
+  const auto try_rule = [&](const RuleWords& words) {
     const RuleSetting& setting = model.At(words.rule);
-    const std::uint8_t strict = (*strictest)->At(words.rule).answer;
-    if (setting.answer == strict) continue;
-    Model variant = model;
-    variant.rules[static_cast<std::size_t>(words.rule)].answer = strict;
-    const auto without = AllowedBy(variant, program);
-    if (!without || !without->known) continue;
-    for (std::size_t i = 0; i < allowed.trees.size(); ++i) {
-      AllowedTree& tree = allowed.trees[i];
-      if (!wanted[i] || FindAllowed(*without, tree.tree) != SIZE_MAX) continue;
-      tree.rule += (tree.rule.empty() ? "" : ", ") + std::string(words.name) + " [" +
-                   std::string(EvidenceName(setting.evidence)) + "]";
+    for (std::size_t answer = 0; answer < words.answers.size(); ++answer) {
+      bool any = false;
+      for (std::size_t i = 0; i < wanted.size(); ++i) any = any || nameless(i);
+      if (!any) return;
+      if (answer == setting.answer) continue;
+      Model variant = model;
+      variant.rules[static_cast<std::size_t>(words.rule)].answer =
+          static_cast<std::uint8_t>(answer);
+      const auto without = AllowedBy(variant, program);
+      if (!without || !without->known) continue;
+      for (std::size_t i = 0; i < wanted.size(); ++i) {
+        if (!nameless(i) || FindAllowed(*without, allowed.trees[i].tree) != SIZE_MAX) continue;
+        allowed.trees[i].rule =
+            std::string(words.name) + " [" + std::string(EvidenceName(setting.evidence)) + "]";
+      }
+    }
+  };
+  // Nearly everything hangs on these two: they are named where nothing else is to blame.
+  const auto is_general = [](Rule rule) { return rule == Rule::kOrder || rule == Rule::kTearing; };
+  for (const bool general : {false, true}) {
+    for (const RuleWords& words : RuleVocabulary()) {
+      if (is_general(words.rule) == general) try_rule(words);
     }
   }
-  for (std::size_t i = 0; i < allowed.trees.size(); ++i) {
-    if (wanted[i] && allowed.trees[i].rule.empty()) allowed.trees[i].rule = "several rules";
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    if (nameless(i)) allowed.trees[i].rule = "several rules";
   }
 }
 

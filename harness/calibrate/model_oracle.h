@@ -17,8 +17,8 @@ namespace tornfs::harness {
 // Errors: kInvalid for a program that fails even without a crash.
 [[nodiscard]] Result<AllowedSet> AllowedBy(const Model& model, const CalibrationProgram& program);
 
-// Fills in the rules of those outcomes whose `wanted` is set: each rule of the model without which
-// (answered as the strictest model does) the outcome would not be allowed, with its tag.
+// Fills in the rules of those outcomes whose `wanted` is set: the first rule of the model that,
+// given another answer, would not allow the outcome, with its tag.
 void NameRules(const Model& model, const CalibrationProgram& program,
                const std::vector<bool>& wanted, AllowedSet& allowed);
 

@@ -1,13 +1,16 @@
 #include "harness/calibrate/rig.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
+#include <string_view>
 #include <utility>
 
+#include "common/hash.h"
 #include "harness/calibrate/step_runner.h"
 
 namespace tornfs::harness {
@@ -21,6 +24,15 @@ Result<std::string> MakeFolder(const std::string& path) {
   return path;
 }
 
+// Of a filesystem that exists now: mkfs and the kernel refuse two of the same.
+std::string Uuid(std::string_view type, unsigned id) {
+  std::array<char, 40> text{};
+  (void)std::snprintf(text.data(), text.size(), "746f726e-%04x-4000-8000-%04x%08x",
+                      static_cast<unsigned>(Hash64(type) & 0xffff), id & 0xffff,
+                      static_cast<unsigned>(::getpid()));
+  return text.data();
+}
+
 // T has the shortest interval there is, all others one that does not come into it.
 std::string CommitOption(const Filesystem& filesystem, Schedule schedule) {
   if (!filesystem.commit_option) return {};
@@ -31,9 +43,7 @@ std::string CommitOption(const Filesystem& filesystem, Schedule schedule) {
 
 Result<std::unique_ptr<Rig>> Rig::Create(const std::string& folder, unsigned id) {
   std::unique_ptr<Rig> rig(new Rig);
-  std::array<char, 40> uuid{};
-  (void)std::snprintf(uuid.data(), uuid.size(), "70726e66-7300-4000-8000-%012x", id);
-  rig->id_ = uuid.data();
+  rig->id_ = id;
   auto loop = EventLoop::Create();
   if (!loop) return tl::make_unexpected(loop.error());
   rig->loop_ = std::move(*loop);
@@ -61,7 +71,7 @@ Result<DeviceImage> Rig::Template(const Filesystem& filesystem) {
   const auto found = templates_.find(filesystem.name);
   if (found != templates_.end()) return found->second;
   server_->SetImage(DeviceImage(kDeviceBytes));
-  const Status made = hands_->Make(filesystem, id_);
+  const Status made = hands_->Make(filesystem, Uuid(filesystem.type, id_));
   if (!made) return tl::make_unexpected(made.error());
   return templates_.emplace(filesystem.name, server_->image()).first->second;
 }

@@ -51,7 +51,7 @@ class Rig {
   [[nodiscard]] Status RunRecorded(const Filesystem& filesystem, const CalibrationProgram& program,
                                    Schedule schedule);
 
-  std::string id_;
+  unsigned id_ = 0;
   std::unique_ptr<EventLoop> loop_;
   std::unique_ptr<Hands> hands_;  // Goes before the server that answers it.
   std::unique_ptr<ImageServer> server_;
