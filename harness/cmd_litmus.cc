@@ -50,8 +50,8 @@ Result<LitmusResult> Judge(const LitmusProgram& program, const Model& model,
     result.mismatch = "the golden file has no line for it";
   } else if (expected->second.count != result.outcomes.size() ||
              expected->second.fingerprint != Fingerprint(result.outcomes)) {
-    result.mismatch = fmt::format("the golden file has {} outcomes, or others",
-                                  expected->second.count);
+    result.mismatch =
+        fmt::format("the golden file has {} outcomes, or others", expected->second.count);
   }
   return result;
 }
@@ -166,9 +166,12 @@ extern const Command kLitmusCommand{
     "litmus",
     "show what each persistence model allows small programs to lose",
     "[--model M] [--outcomes] [FILE]",
-    "A litmus program is a few calls. Every crash that a model allows is tried, and what is left is\n"
-    "shown as letters: of a file O is its old contents and N the new ones, A absent, E empty, 0 only\n"
-    "NULs, G bytes that the disk held before, P anything else. FILE is a program of your own (how to\n"
+    "A litmus program is a few calls. Every crash that a model allows is tried, and what is left "
+    "is\n"
+    "shown as letters: of a file O is its old contents and N the new ones, A absent, E empty, 0 "
+    "only\n"
+    "NULs, G bytes that the disk held before, P anything else. FILE is a program of your own (how "
+    "to\n"
     "write one: docs/crash-models.md), or the name or row of a built-in one. Without FILE every\n"
     "built-in program is run and compared with what is expected of it.",
     TakesChild::kNone,

@@ -26,11 +26,10 @@ Result<LitmusSet> BuiltInLitmus() {
   LitmusSet set;
   for (const EmbeddedFile& file : LitmusFiles()) {
     if (!file.name.ends_with(kSuffix)) {
-      set.golden = ParseGolden(file.text);
+      set.golden.merge(ParseGolden(file.text));
       continue;
     }
-    auto program =
-        ParseLitmus(file.text, file.name.substr(0, file.name.size() - kSuffix.size()));
+    auto program = ParseLitmus(file.text, file.name.substr(0, file.name.size() - kSuffix.size()));
     if (!program) return tl::make_unexpected(program.error());
     set.programs.push_back(std::move(*program));
   }

@@ -1,4 +1,4 @@
-// The texts of tests/litmus/*.litmus and of golden.txt, which are part of the program.
+// The texts of tests/litmus/*.litmus and golden/*.golden, which are part of the program.
 #pragma once
 
 #include <span>

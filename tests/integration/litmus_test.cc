@@ -44,9 +44,9 @@ void Allocate(const LitmusStep& step) {
   const int mode = step.call == LitmusCall::kPunch ? FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE
                    : step.keep_size                ? FALLOC_FL_KEEP_SIZE
                                                    : 0;
-  EXPECT_EQ(fallocate(fd.get(), mode, static_cast<off_t>(*step.offset),
-                      static_cast<off_t>(step.number)),
-            0);
+  EXPECT_EQ(
+      fallocate(fd.get(), mode, static_cast<off_t>(*step.offset), static_cast<off_t>(step.number)),
+      0);
 }
 
 // In the child, whose working directory is the mount.
@@ -61,7 +61,9 @@ void DoCall(const LitmusStep& step) {
     case LitmusCall::kUnlink: EXPECT_EQ(unlink(path), 0); break;
     case LitmusCall::kRmdir: EXPECT_EQ(rmdir(path), 0); break;
     case LitmusCall::kRename: EXPECT_EQ(rename(path, other), 0); break;
-    case LitmusCall::kTruncate: EXPECT_EQ(truncate(path, static_cast<off_t>(step.number)), 0); break;
+    case LitmusCall::kTruncate:
+      EXPECT_EQ(truncate(path, static_cast<off_t>(step.number)), 0);
+      break;
     case LitmusCall::kChmod: EXPECT_EQ(chmod(path, static_cast<mode_t>(step.number)), 0); break;
     case LitmusCall::kAllocate:
     case LitmusCall::kPunch: Allocate(step); break;
@@ -103,8 +105,8 @@ TEST_F(LitmusTest, TheMountAllowsWhatTheEngineAllows) {
       Engine replayed(engine().store(), model, [] { return Nanoseconds{0}; });
       replayed.Replay(*recorded);
       const auto history = replayed.TakeRecording();
-      const auto on_mount = harness::OutcomesOf(*history, model, program.tear, program.at_end,
-                                                engine().store());
+      const auto on_mount =
+          harness::OutcomesOf(*history, model, program.tear, program.at_end, engine().store());
       const auto in_process = harness::RunLitmus(program, model);
       ASSERT_TRUE(on_mount.has_value() && in_process.has_value());
       EXPECT_EQ(harness::Fingerprint(*on_mount), harness::Fingerprint(*in_process));

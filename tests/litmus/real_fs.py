@@ -105,7 +105,8 @@ def main(run=run_tornfs):
             skipped.append(program['name'])
             continue
         models = sorted({MODELS.get(name, name) for name in program['seen']})
-        allowed = {at_end: run(litmus_text(program, at_end), models) for at_end in (False, True)}
+        places = {False} | {tree['after_done'] for seen in program['seen'].values() for tree in seen}
+        allowed = {at_end: run(litmus_text(program, at_end), models) for at_end in places}
         for configuration, seen in program['seen'].items():
             model = MODELS.get(configuration, configuration)
             hit = set()

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The table of litmus outcomes in docs/crash-models.md is that of the golden file.
+"""The table of litmus outcomes in docs/crash-models.md is that of the golden files.
 
     table.py           exits with 1 if it is not
     table.py --write   writes it
@@ -27,10 +27,11 @@ def about(name):
 
 def table():
     cells = {}
-    for line in (HERE / 'golden.txt').read_text().splitlines():
-        program, model, _, _, *letters = line.split()
-        cells.setdefault(program, {})[model] = \
-            ' '.join(letters) if len(letters) <= MOST else f'{len(letters)} ways'
+    for path in (HERE / 'golden').glob('*.golden'):
+        for line in path.read_text().splitlines():
+            program, model, _, _, *letters = line.split()
+            cells.setdefault(program, {})[model] = \
+                ' '.join(letters) if len(letters) <= MOST else f'{len(letters)} ways'
     rows = ['| program | ' + ' | '.join(MODELS.values()) + ' |', '|---' * (len(MODELS) + 1) + '|']
     for program in sorted(cells):
         row = cells[program]

@@ -43,7 +43,8 @@ TEST(ModelFile, WithAMistakeIsRefusedWithItsLine) {
       {"model: a\norder = none\n", "line 2: a rule ends with"},
       {"model: a\norder = none [rumour]\n", "line 2: unknown evidence 'rumour'"},
       {"model: a\nordre = none [measured]\n", "line 2: unknown rule 'ordre'"},
-      {"model: a\norder = none [measured]\norder = none [measured]\n", "line 3: 'order' stands twice"},
+      {"model: a\norder = none [measured]\norder = none [measured]\n",
+       "line 3: 'order' stands twice"},
       {"model: a\nlike: b\n", "line 2: there is no model 'b'"},
       {"model: a\norder = none [measured]\nlike: posix\n", "`like` stands before all rules"},
       {"model: a\nrank: high\n", "line 2: rank is no number"},
@@ -76,10 +77,9 @@ TEST(BuiltInModels, AreThoseOfTheDocumentation) {
       EXPECT_FALSE(model.At(rule.rule).why.empty() && model.name == "posix") << rule.name;
     }
   }
-  for (const char* name :
-       {"posix-minimal", "posix", "ext4", "ext4-diolock", "ext4-noauto", "ext4-nodelalloc",
-        "ext4-writeback", "ext4-journal", "xfs", "btrfs", "f2fs", "f2fs-strict", "lazyfs",
-        "prefix-torn", "strict"}) {
+  for (const char* name : {"posix-minimal", "posix", "ext4", "ext4-diolock", "ext4-noauto",
+                           "ext4-nodelalloc", "ext4-writeback", "ext4-journal", "xfs", "btrfs",
+                           "f2fs", "f2fs-strict", "lazyfs", "prefix-torn", "strict"}) {
     EXPECT_EQ(std::ranges::count(names, name), 1) << name;
   }
   EXPECT_TRUE(std::ranges::is_sorted(Models(), {}, &Model::rank));
@@ -99,12 +99,18 @@ class StrongerModel : public RandomHistory {};
 
 TEST_F(StrongerModel, AllowsASubset) {
   const std::vector<std::pair<std::string_view, std::string_view>> pairs{
-      {"strict", "prefix-torn"},       {"strict", "posix"},
-      {"posix", "posix-minimal"},      {"prefix-torn", "posix"},
-      {"ext4", "ext4-noauto"},         {"ext4-diolock", "ext4-noauto"},
-      {"ext4", "ext4-writeback"},      {"strict", "ext4-journal"},
-      {"strict", "ext4-nodelalloc"},   {"strict", "ext4"},
-      {"strict", "xfs"},               {"strict", "f2fs-strict"},
+      {"strict", "prefix-torn"},
+      {"strict", "posix"},
+      {"posix", "posix-minimal"},
+      {"prefix-torn", "posix"},
+      {"ext4", "ext4-noauto"},
+      {"ext4-diolock", "ext4-noauto"},
+      {"ext4", "ext4-writeback"},
+      {"strict", "ext4-journal"},
+      {"strict", "ext4-nodelalloc"},
+      {"strict", "ext4"},
+      {"strict", "xfs"},
+      {"strict", "f2fs-strict"},
       {"ext4-journal", "ext4-noauto"}};
   std::size_t compared = 0;
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
