@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <boost/program_options.hpp>
+#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <iostream>
@@ -170,14 +171,17 @@ Status AskModels(CalibrationSpec& spec) {
   return {};
 }
 
-// Names the rules of what was allowed and never seen.
+// Names the rules of what was allowed and never seen, as far as a short time allows: each takes the
+// states of the program under several other models.
 void NameUnseen(CalibrationSpec& spec, const CalibrationOutcome& outcome) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
   for (std::size_t f = 0; f < spec.filesystems.size(); ++f) {
     const auto model = FindModel(spec.filesystems[f].model);
     for (std::size_t p = 0; model && p < spec.programs.size(); ++p) {
       std::vector<bool> unseen = SeenOf(spec.allowed[f][p], outcome.programs[f][p]);
       unseen.flip();
       const bool any = std::find(unseen.begin(), unseen.end(), true) != unseen.end();
+      if (std::chrono::steady_clock::now() > deadline) return;
       if (any && outcome.programs[f][p].runs > 0) {
         NameRules(**model, spec.programs[p], unseen, spec.allowed[f][p]);
       }
@@ -230,7 +234,7 @@ int Run(const ParsedCommand& parsed) {
   auto outcome = Calibrate(*spec);
   if (!outcome) return ReportFailure(parsed, outcome.error());
   if (outcome->error) (void)ReportFailure(parsed, *outcome->error);
-  NameUnseen(*spec, *outcome);
+  if (!outcome->interrupted && !outcome->error) NameUnseen(*spec, *outcome);
   if (parsed.json) {
     std::cout << CalibrationJson(*spec, *outcome)
                      .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)

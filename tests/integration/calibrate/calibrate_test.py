@@ -43,6 +43,8 @@ class Calibrate(tornfs.Case):
     def setUp(self):
         super().setUp()
         self.need("mkfs.ext4")
+        # Its own folders are made here, so that its loop devices can be told from those of others.
+        self.environment["TMPDIR"] = str(self.folder)
         for name, text in (("new-file", NEW_FILE), ("synced", SYNCED)):
             (self.folder / f"{name}.litmus").write_text(text)
 
@@ -53,7 +55,7 @@ class Calibrate(tornfs.Case):
 
     def assert_nothing_left(self):
         self.assertEqual(self.leftovers(), [])
-        left = [name for name in loop_files() if "tornfs-calibrate-" in name]
+        left = [name for name in loop_files() if name.startswith(str(self.folder))]
         self.assertEqual(left, [], "loop devices")
 
     def test_sees_what_ext4_leaves(self):
