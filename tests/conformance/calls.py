@@ -349,7 +349,7 @@ def limit_file_size(size):
 
 def execs(path):
     def run():
-        os.execv(path, [path])
+        os.execv(path, [path or "x"])
     return attempt(run) if not os.path.exists(path) else in_child(lambda: attempt(run))
 
 

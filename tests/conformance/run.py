@@ -9,7 +9,8 @@ import time
 import calls
 import snapshot
 
-SECONDS = 30
+SECONDS = 120
+MOST_LINES = 8
 CLOCK_REALTIME_COARSE = 5
 
 
@@ -111,4 +112,4 @@ def differences(row, native, mounted):
                 lines.append(f"{path} {field}: native {one.get(field)}, here {other.get(field)}")
         if "times" not in row.ignore and native["times"].get(path) != mounted["times"].get(path):
             lines.append(f"{path} times moved: native '{native['times'].get(path)}', here '{mounted['times'].get(path)}'")
-    return lines
+    return lines[:MOST_LINES]

@@ -11,7 +11,7 @@ _READ = "import ctypes as c; libc.opendir.restype = c.c_void_p; libc.telldir.res
 ROWS = [
     Row("listing", "of an empty directory", "dir('d')", "getdents(open('d'))"),
     Row("listing", "of ten", _TEN, "names('d')"),
-    Row("listing", "of 5000", "dir('d'); [file(f'd/file-{i}') for i in range(5000)]", "len(names('d'))"),
+    Row("listing", "of 600", "dir('d'); [file(f'd/file-{i}') for i in range(600)]", "len(names('d'))", ignore=("tree",)),
     Row("listing", "with long names", "dir('d'); [file('d/' + str(i) * 255) for i in range(10)]", "[n[:2] for n in names('d')]"),
     Row("listing", "into a small buffer", _TEN, "getdents(open('d'), 10)"),
     Row("listing", "in small steps", _TEN, "sorted(sum((list(x) for x in [[n for n, _ in g] for g in iter(lambda fd=open('d'): getdents(fd, 64), [])]), []))"),
