@@ -284,12 +284,12 @@ void Reseal(std::string& bytes) {
 
 TEST_F(DamagedTrace, AnotherVersionIsNamed) {
   std::string other = SmallTrace();
-  other[8] = 2;
+  other[8] = 3;
   Reseal(other);
   const auto trace = ReadBytes(other);
   ASSERT_FALSE(trace);
   EXPECT_EQ(trace.error().code, ErrorCode::kInvalid);
-  EXPECT_EQ(trace.error().context, dir_ + "/damaged: trace version 2, known is 1");
+  EXPECT_EQ(trace.error().context, dir_ + "/damaged: trace version 3, known is 2");
 }
 
 // Damage that the checksums were made to agree with: it is refused, or gives a recording that can
