@@ -24,7 +24,7 @@ int main(int argc, char** argv) {
   const std::array commands{
       kMountCommand,   kUmountCommand, kStatusCommand, kUnsyncedCommand, kSyncCommand,
       kExportCommand,  kCrashCommand,  kArmCommand,    kDisarmCommand,   kRunCommand,
-      kExploreCommand, kReplayCommand, kModelsCommand, kDoctorCommand,
+      kExploreCommand, kReplayCommand, kModelsCommand, kLitmusCommand,   kDoctorCommand,
   };
   const Program program{
       "tornfs", TORNFS_VERSION,
