@@ -6,6 +6,7 @@
 namespace tornfs::harness {
 
 extern const Command kArmCommand;
+extern const Command kCalibrateCommand;
 extern const Command kCrashCommand;
 extern const Command kDisarmCommand;
 extern const Command kDoctorCommand;
