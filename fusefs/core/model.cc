@@ -57,7 +57,9 @@ bool Model::AtOnce(CellKind kind) const {
     case CellKind::kEntry: return Get<Durable>(Rule::kNames) == Durable::kAtOnce;
     case CellKind::kMode:
     case CellKind::kUid:
-    case CellKind::kGid: return Get<Durable>(Rule::kAttributes) == Durable::kAtOnce;
+    case CellKind::kGid:
+    case CellKind::kXattr:
+    case CellKind::kFlags: return Get<Durable>(Rule::kAttributes) == Durable::kAtOnce;
   }
   return false;
 }
@@ -67,6 +69,7 @@ bool Model::Whole(GroupTag group) const {
     case GroupTag::kAlone: return false;
     case GroupTag::kRename: return Get<Splitting>(Rule::kRename) == Splitting::kWhole;
     case GroupTag::kTruncate: return Get<Splitting>(Rule::kTruncate) == Splitting::kWhole;
+    case GroupTag::kAcl: return true;
   }
   return false;
 }

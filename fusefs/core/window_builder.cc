@@ -106,6 +106,7 @@ void WindowBuilder::Place(std::uint32_t index) {
   switch (window_.effects()[index].kind) {
     case CellKind::kData: return PlaceData(index);
     case CellKind::kEntry: return PlaceEntry(index);
+    case CellKind::kXattr: return PlaceXattr(index);
     default: return PlaceValue(index);
   }
 }
@@ -138,7 +139,8 @@ void WindowBuilder::PlaceValue(std::uint32_t index) {
   const std::uint64_t before = effect.kind == CellKind::kSize   ? inode.size
                                : effect.kind == CellKind::kMode ? inode.mode & ~mode_t{S_IFMT}
                                : effect.kind == CellKind::kUid  ? inode.uid
-                                                                : inode.gid;
+                               : effect.kind == CellKind::kGid  ? inode.gid
+                                                                : inode.flags;
   if (before == effect.value) return;
   if (effect.kind == CellKind::kSize) {
     const bool written = IsWrittenSize(window_.effects(), index);
@@ -153,6 +155,19 @@ void WindowBuilder::PlaceValue(std::uint32_t index) {
   const std::uint32_t node = NodeFor(index);
   AddPart(node, {index, 0, 0});
   const auto [last, is_first] = values_.try_emplace({effect.ino, effect.kind}, node);
+  if (!is_first) Require(node, std::exchange(last->second, node));
+  for (const std::uint32_t earlier : op_.waits_for) Require(node, earlier);
+}
+
+void WindowBuilder::PlaceXattr(std::uint32_t index) {
+  const Effect& effect = window_.effects()[index];
+  const XattrChange change = XattrChange::Of(*effect.name);
+  const auto* before = tree_.Find(effect.ino)->xattrs.Find(change.name);
+  const bool same = before == nullptr ? !change.value : change.value == **before;
+  if (same) return;
+  const std::uint32_t node = NodeFor(index);
+  AddPart(node, {index, 0, 0});
+  const auto [last, is_first] = xattrs_.try_emplace({effect.ino, std::string(change.name)}, node);
   if (!is_first) Require(node, std::exchange(last->second, node));
   for (const std::uint32_t earlier : op_.waits_for) Require(node, earlier);
 }

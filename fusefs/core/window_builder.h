@@ -81,6 +81,7 @@ class WindowBuilder {
   void Place(std::uint32_t effect);
   void PlaceEntry(std::uint32_t effect);
   void PlaceValue(std::uint32_t effect);
+  void PlaceXattr(std::uint32_t effect);
   [[nodiscard]] bool Unreachable(const Effect& effect) const;
   void SortNodes();
   void Finish();
@@ -128,6 +129,7 @@ class WindowBuilder {
   std::unordered_set<Ino> reachable_;
   std::unordered_map<Ino, FileCells> files_;
   std::map<std::pair<Ino, std::string>, std::uint32_t> entries_;
+  std::map<std::pair<Ino, std::string>, std::uint32_t> xattrs_;
   std::map<std::pair<Ino, CellKind>, std::uint32_t> values_;
   std::map<std::tuple<OpNumber, Bundle, std::uint64_t>, std::uint32_t> bundles_;
   CurrentOp op_;

@@ -25,6 +25,9 @@ Outcome<fuse_file_info> OpenFileOf(MountContext& context, const Caller& caller, 
     answer.direct_io = ino == NodeTable::kStdoutIno ? 1 : 0;
     return answer;
   }
+  if (const auto may = context.engine.MayOpen(ino, file.flags); !may) {
+    return tl::make_unexpected(may.error());
+  }
   if ((file.flags & O_TRUNC) != 0) {
     const auto done = Change(context, caller, {OpKind::kTruncate, ino},
                              [&] { return context.engine.Truncate(caller, ino, 0); });

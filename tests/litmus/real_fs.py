@@ -72,15 +72,22 @@ def model_tree(text):
     return tree
 
 
-def allows(allowed, real):
+def same_bytes(allowed, real):
     """Old contents of the disk (`?`) stand for any bytes."""
-    def same(one, other):
-        if one is None or other is None:
-            return one is other
-        return len(one) == len(other) and (
-            one == other or b'?' in one and all(a in (b, 63) for a, b in zip(one, other)))
+    if allowed is None or real is None or len(allowed) != len(real):
+        return allowed is real
+    at = 0
+    for stale in re.finditer(rb'\?+', allowed):
+        if allowed[at:stale.start()] != real[at:stale.start()]:
+            return False
+        at = stale.end()
+    return allowed[at:] == real[at:]
+
+
+def allows(allowed, real):
     return allowed.keys() == real.keys() and all(
-        allowed[path][1] == real[path][1] and same(allowed[path][0], real[path][0]) for path in real)
+        allowed[path][1] == real[path][1] and same_bytes(allowed[path][0], real[path][0])
+        for path in real)
 
 
 def run_tornfs(text, models):
@@ -112,16 +119,15 @@ def main(run=run_tornfs):
             hit = set()
             for tree in seen:
                 trees += 1
-                matching = [i for i, each in enumerate(allowed[tree['after_done']][model])
-                            if allows(each, real_tree(tree['tree']))]
+                real = real_tree(tree['tree'])
+                matching = any(allows(each, real) for each in allowed[tree['after_done']][model])
                 key = (program['name'], configuration, tree['tree'])
                 if key in NOISE and tree['after_done']:
                     noise.add(key)
                 elif not matching:
                     failures.append(f"{key[0]}: {configuration} left {key[2]}"
                                     + (' at the end' if tree['after_done'] else ''))
-                hit |= {i for i, each in enumerate(allowed[False][model])
-                        if allows(each, real_tree(tree['tree']))}
+                hit |= {i for i, each in enumerate(allowed[False][model]) if allows(each, real)}
             seen_of.setdefault(model, {}).setdefault(program['name'], set()).update(hit)
             ratios.setdefault(model, {})[program['name']] = len(allowed[False][model])
     print(f'{trees} trees; {len(failures)} not allowed; left out: {", ".join(skipped) or "nothing"}')
