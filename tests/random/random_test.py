@@ -14,7 +14,8 @@ FULL_OPS = 250_000
 
 class RandomOperations(tornfs.Case):
     def operate(self, *options):
-        native, mounted = self.native(), self.mount()
+        # With --allow-other the kernel checks permissions as on ext4, down to the sticky bit.
+        native, mounted = self.native(), self.mount("--allow-other")
         program = Path(os.environ["TORNFS_BIN"]) / "random_ops"
         result = self.must(program, native, mounted, *options, timeout=3000)
         print(" ".join(str(option) for option in options), result.out.strip())
