@@ -14,9 +14,10 @@ FULL_OPS = 250_000
 
 class RandomOperations(tornfs.Case):
     def operate(self, *options):
-        native, mounted = self.native(), self.mount()
+        # With --allow-other the kernel checks permissions as on ext4, down to the sticky bit.
+        native, mounted = self.native(), self.mount("--allow-other")
         program = Path(os.environ["TORNFS_BIN"]) / "random_ops"
-        result = self.must(program, native, mounted, *options, timeout=3000)
+        result = self.must(program, native, mounted, *options, timeout=3500)
         print(" ".join(str(option) for option in options), result.out.strip())
 
     def test_one_process(self):
