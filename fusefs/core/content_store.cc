@@ -3,12 +3,32 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 
 #include "common/check.h"
+#include "fusefs/core/types.h"
 
 namespace tornfs {
+namespace {
+
+std::byte* StalePage() {
+  static std::array<std::byte, kPageBytes> page = [] {
+    std::array<std::byte, kPageBytes> bytes{};
+    bytes.fill(ContentStore::kStaleByte);
+    return bytes;
+  }();
+  return page.data();
+}
+
+}  // namespace
+
+ContentStore::ContentStore(Options options) : options_(std::move(options)) {
+  // The table never moves, so that another thread may read bytes while chunks are added.
+  chunks_.reserve(kMaxChunks);
+  chunks_.push_back(StalePage());
+}
 
 Result<std::unique_ptr<ContentStore>> ContentStore::Open(const Options& options) {
   std::unique_ptr<ContentStore> store(new ContentStore(options));
@@ -24,7 +44,7 @@ Result<std::unique_ptr<ContentStore>> ContentStore::Open(const Options& options)
 }
 
 ContentStore::~ContentStore() {
-  for (std::byte* chunk : chunks_) ::munmap(chunk, kChunkBytes);
+  for (std::size_t i = 1; i < chunks_.size(); ++i) ::munmap(chunks_[i], kChunkBytes);
 }
 
 Outcome<ContentPosition> ContentStore::Append(std::span<const std::byte> bytes) {
@@ -33,7 +53,8 @@ Outcome<ContentPosition> ContentStore::Append(std::span<const std::byte> bytes) 
   std::uint64_t position = end_;
   if (bytes.size() > room) position += room;
   const std::uint64_t limit = options_.memory_limit;
-  if (!file_.valid() && (position > limit || bytes.size() > limit - position)) {
+  const std::uint64_t used = position - kChunkBytes;
+  if (!file_.valid() && (used > limit || bytes.size() > limit - used)) {
     return Refuse(ENOSPC);
   }
   if (bytes.size() > room) {
@@ -46,7 +67,7 @@ Outcome<ContentPosition> ContentStore::Append(std::span<const std::byte> bytes) 
 
 Outcome<void> ContentStore::AddChunk() {
   if (chunks_.size() == kMaxChunks) return Refuse(ENOSPC);
-  const auto at = static_cast<off_t>(chunks_.size() * kChunkBytes);
+  const auto at = static_cast<off_t>((chunks_.size() - 1) * kChunkBytes);
   int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
   if (file_.valid()) {
     // Reserved now, so that a full disk is an error here and not a signal at the first touch.
@@ -63,8 +84,10 @@ Outcome<void> ContentStore::AddChunk() {
 }
 
 void ContentStore::DropColdChunks() {
-  if (!file_.valid() || chunks_.size() * kChunkBytes <= options_.memory_limit) return;
-  for (std::size_t i = 0; i + 1 < chunks_.size(); ++i) {
+  if (!file_.valid() || (chunks_.size() - 1) * kChunkBytes <= options_.memory_limit) {
+    return;
+  }
+  for (std::size_t i = 1; i + 1 < chunks_.size(); ++i) {
     ::madvise(chunks_[i], kChunkBytes, MADV_DONTNEED);
   }
 }

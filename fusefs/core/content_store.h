@@ -31,6 +31,9 @@ class ContentStore {
  public:
   static constexpr std::uint64_t kChunkBytes = 64ULL << 20;
   static constexpr std::size_t kMaxChunks = 1U << 16;  // 4 TiB.
+  // A page of kStaleByte, in every store: what stands for bytes that a disk held before.
+  static constexpr ContentPosition kStale = 0;
+  static constexpr std::byte kStaleByte{0xDB};
 
   struct Options {
     std::string directory;  // Empty: memory only.
@@ -55,20 +58,17 @@ class ContentStore {
   }
 
   // Bytes appended so far, the unused ends of chunks included.
-  [[nodiscard]] std::uint64_t size() const { return end_; }
+  [[nodiscard]] std::uint64_t size() const { return end_ - kChunkBytes; }
 
  private:
-  explicit ContentStore(Options options) : options_(std::move(options)) {
-    // The table never moves, so that another thread may read bytes while chunks are added.
-    chunks_.reserve(kMaxChunks);
-  }
+  explicit ContentStore(Options options);
   [[nodiscard]] Outcome<void> AddChunk();
   void DropColdChunks();
 
   Options options_;
   Fd file_;
-  std::vector<std::byte*> chunks_;
-  std::uint64_t end_ = 0;
+  std::vector<std::byte*> chunks_;  // The first is the stale page, in static memory.
+  std::uint64_t end_ = kChunkBytes;
 };
 
 }  // namespace tornfs

@@ -192,6 +192,12 @@ ROWS = [
     Row("path", "4095 bytes deep and out of it", "[(mkdir(LONG), chdir(LONG)) for _ in range(20)]",
         "(len(os.getcwd()) > 4095 if not isinstance(attempt(os.getcwd), str) else 'too long', "
         "file('x', 'deep'), content('x'))", ignore=("tree",)),
+    Row(R, "to another filesystem", "file('a')", "rename('a', '/proc/x')"),
+    Row("link", "to another filesystem", "file('a')", "linkat('a', '/proc/x')"),
+    Row("link", "from another filesystem", "", "linkat('/proc/version', 'x')"),
+    Row("open", "no descriptor left", "file('a')", "(resource.setrlimit(resource.RLIMIT_NOFILE, (1, 1)), opens('a'))"),
+    Row("open", "a device without a driver", "mknod('n', S_IFCHR | 0o666, os.makedev(4000, 1))", "opens('n')"),
+    Row("open", "a socket", "sock('s')", "opens('s', O_RDWR)"),
     Row("open_by_handle_at", "of a file", "file('a', 'A'); h = handle_of('a')", "read(open_handle(h), 5)"),
     Row("open_by_handle_at", "of a renamed file", "file('a', 'A'); h = handle_of('a'); rename('a', 'b')",
         "read(open_handle(h), 5)"),
