@@ -28,7 +28,7 @@ using AppendGroup = std::function<bool(long first, long count, const std::string
 // Opens a fresh store; an empty function on failure.
 using Opener = AppendGroup (*)(const std::string& path);
 
-std::string Key(long number) {
+[[maybe_unused]] std::string Key(long number) {
   const std::string digits = std::to_string(number);
   return std::string(20 - digits.size(), '0') + digits;
 }
