@@ -16,6 +16,7 @@ Outcome<void> Engine::FreeName(Ino dir, std::string_view name) const {
 Outcome<Ino> Engine::AddInode(const Caller& caller, Ino dir, std::string_view name, Inode inode,
                               OpKind kind) {
   if (auto free = FreeName(dir, name); !free) return tl::make_unexpected(free.error());
+  if (!HasRoom()) return Refuse(ENOSPC);
   const Ino ino = next_ino_++;
   Change change = Begin(kind, caller, ino);
   inode.uid = caller.uid;
