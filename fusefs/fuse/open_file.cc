@@ -25,6 +25,8 @@ Outcome<fuse_file_info> OpenFileOf(MountContext& context, const Caller& caller, 
     answer.direct_io = ino == NodeTable::kStdoutIno ? 1 : 0;
     return answer;
   }
+  const auto fault = FaultOfUse(context, caller, "open", ino);
+  if (fault && fault->kind == Fault::Kind::kFail) return Refuse(fault->error);
   if ((file.flags & O_TRUNC) != 0) {
     const auto done = Change(context, caller, {OpKind::kTruncate, ino},
                              [&] { return context.engine.Truncate(caller, ino, 0); });

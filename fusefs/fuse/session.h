@@ -6,7 +6,10 @@
 // Threads: the loop's; Notify* also from the helper thread.
 #pragma once
 
+#include <chrono>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,6 +37,20 @@ class Session {
   // one is being served.
   bool ServeOne();
 
+  // --- requests put aside ---
+
+  // When the next one is due; empty if there is none.
+  [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> NextDue() const;
+  enum class PutAsideUntil : std::uint8_t {
+    kDue,  // Serves those that are due.
+    kNow,  // Serves all of them.
+    kEnd,  // Answers all of them EIO: their epoch is over.
+  };
+  void ServePutAside(PutAsideUntil until);
+
+  // Takes the mount away, also while a request is being served, whose answer then goes nowhere.
+  void Detach();
+
   // Makes every dentry of the mount be looked up again: FUSE_NOTIFY_INC_EPOCH. Never blocks.
   // Returns false where the kernel does not know it.
   [[nodiscard]] bool NotifyEpoch();
@@ -50,9 +67,16 @@ class Session {
   // Whether the request is answered, or needs no answer.
   [[nodiscard]] bool AnswerByHeader(const fuse_buf& buffer);
   void ReplyError(std::uint64_t unique, int error);
+  void Process(const fuse_buf& buffer);
 
   MountContext& context_;
   fuse_session* session_;
+  struct PutAsideRequest {
+    std::chrono::steady_clock::time_point due;
+    std::vector<char> request;
+    Fault fault;  // Without its delay.
+  };
+  std::vector<PutAsideRequest> put_aside_;
   bool mounted_ = false;
   std::vector<fuse_buf> buffers_;  // One per depth of nested serving; libfuse allocates them.
   std::size_t depth_ = 0;
