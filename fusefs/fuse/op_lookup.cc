@@ -1,4 +1,6 @@
 // LOOKUP: a name in a directory. A missing name is an answer too, and remembered.
+#include <string_view>
+
 #include "fusefs/fuse/ops.h"
 #include "fusefs/fuse/reply.h"
 
@@ -9,6 +11,8 @@ void OpLookup(fuse_req_t req, fuse_ino_t parent, const char* name) {
     const Ino dir = NodeTable::InoOf(parent);
     context.RememberName(dir, name);
     if (const auto special = SpecialFiles::Find(dir, name)) return EntryOf(context, *special);
+    // A file handle (open_by_handle_at) is looked up as "." of any inode.
+    if (std::string_view(name) == ".") return EntryOf(context, dir);
     const auto ino = context.engine.Lookup(dir, name);
     if (ino) return EntryOf(context, *ino);
     if (ino.error() == Errno{ENOENT}) return EntryReply{};

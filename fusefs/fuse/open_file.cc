@@ -27,6 +27,9 @@ Outcome<fuse_file_info> OpenFileOf(MountContext& context, const Caller& caller, 
   }
   const auto fault = FaultOfUse(context, caller, "open", ino);
   if (fault && fault->kind == Fault::Kind::kFail) return Refuse(fault->error);
+  if (const auto may = context.engine.MayOpen(ino, file.flags); !may) {
+    return tl::make_unexpected(may.error());
+  }
   if ((file.flags & O_TRUNC) != 0) {
     const auto done = Change(context, caller, {OpKind::kTruncate, ino},
                              [&] { return context.engine.Truncate(caller, ino, 0); });

@@ -14,6 +14,7 @@
 #include "common/fd.h"
 #include "fusefs/fuse/helper_thread.h"
 #include "fusefs/fuse/mount_context.h"
+#include "fusefs/fuse/ops.h"
 #include "fusefs/fuse/session.h"
 
 namespace tornfs {
@@ -31,6 +32,7 @@ class Server::Impl {
   void ServePutAside(Session::PutAsideUntil until);
   [[nodiscard]] bool died() const { return died_; }
   [[nodiscard]] HelperThread& helper() { return *helper_; }
+  void StopThreads();
 
   MountContext context;
 
@@ -43,6 +45,8 @@ class Server::Impl {
   std::unique_ptr<HelperThread> helper_;
   Fd timer_;  // Set for the next request that was put aside.
   int depth_ = 0;
+  // For pulling the pages of one node alone: what the other one does may wait for that.
+  std::unique_ptr<HelperThread> puller_;
   bool died_ = false;
 };
 
@@ -55,6 +59,12 @@ Status Server::Impl::Start() {
   auto helper = HelperThread::Create(loop_);
   if (!helper) return tl::make_unexpected(helper.error());
   helper_ = std::move(*helper);
+  auto puller = HelperThread::Create(loop_);
+  if (!puller) return tl::make_unexpected(puller.error());
+  puller_ = std::move(*puller);
+  context.pull_node = [this](fuse_ino_t node, std::function<void()> then) {
+    puller_->PostThen([this, node] { session_->NotifyPages(node); }, std::move(then));
+  };
   auto session = Session::Mount(context);
   if (!session) return tl::make_unexpected(session.error());
   session_ = std::move(*session);
@@ -118,8 +128,13 @@ void Server::Impl::Drain() {
   }
 }
 
-void Server::Impl::Unmount() {
+void Server::Impl::StopThreads() {
+  if (puller_) puller_->Stop();
   if (helper_) helper_->Stop();
+}
+
+void Server::Impl::Unmount() {
+  StopThreads();
   if (!session_) return;
   if (!died_) loop_.RemoveFd(session_->fd());
   if (timer_.valid()) loop_.RemoveFd(timer_.get());
@@ -196,6 +211,12 @@ void Server::SetSyncFilter(std::function<bool(pid_t)> counts) {
   impl_->context.sync_counts = std::move(counts);
 }
 
+void Server::Sync(pid_t caller, const std::function<void(int)>& answer) {
+  const Status pulled = PullPages();
+  answer(pulled ? PerformSyncfs(impl_->context, caller) : EIO);
+  NotifyRefusal(impl_->context);
+}
+
 std::string Server::TakeStdout() { return impl_->context.special.TakeStdout(); }
 void Server::SetPromises(std::string text) { impl_->context.special.SetPromises(std::move(text)); }
 bool Server::promises_were_read() const { return impl_->context.special.promises_were_read(); }
@@ -218,7 +239,7 @@ Status Server::PullPages() {
   return status;
 }
 
-void Server::StopThreads() { impl_->helper().Stop(); }
+void Server::StopThreads() { impl_->StopThreads(); }
 
 Server::Counters Server::counters() const { return impl_->context.counters; }
 

@@ -67,13 +67,16 @@ class Session {
   // Whether the request is answered, or needs no answer.
   [[nodiscard]] bool AnswerByHeader(const fuse_buf& buffer);
   void ReplyError(std::uint64_t unique, int error);
-  void Process(const fuse_buf& buffer);
+  void AnswerStatx(std::uint64_t unique, fuse_ino_t node);
+  // `extras` were taken off the request before; null if it is as it came.
+  void Process(fuse_buf& buffer, const RequestExtras* extras);
 
   MountContext& context_;
   fuse_session* session_;
   struct PutAsideRequest {
     std::chrono::steady_clock::time_point due;
-    std::vector<char> request;
+    std::vector<char> request;  // As it was after its extras were taken.
+    RequestExtras extras;
     Fault fault;  // Without its delay.
   };
   std::vector<PutAsideRequest> put_aside_;

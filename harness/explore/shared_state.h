@@ -17,7 +17,8 @@ class SharedState {
  public:
   // Counters of the whole exploration, for progress and for the final report.
   struct Counters {
-    std::atomic<std::uint64_t> states{0};  // Crash states reached.
+    std::atomic<std::uint64_t> tried{0};   // Situations taken up, for progress.
+    std::atomic<std::uint64_t> states{0};  // Crash states reached; see explorer.h.
     std::atomic<std::uint64_t> known{0};   // Of them, settled by an equal one before.
     std::atomic<std::uint64_t> runs{0};    // Processes started.
     std::atomic<std::uint64_t> violations{0};
@@ -26,6 +27,7 @@ class SharedState {
     std::atomic<std::uint64_t> whole{0};    // Of them, tried completely.
     std::atomic<std::uint64_t> cannot_judge{0};
     std::atomic<std::uint64_t> stragglers{0};
+    std::atomic<std::uint64_t> left_outside{0};
   };
 
   [[nodiscard]] static std::unique_ptr<SharedState> Create();
@@ -35,7 +37,9 @@ class SharedState {
 
   // Whether `key` was marked good. Never true for a key that was not.
   [[nodiscard]] bool IsGood(const Digest& key) const;
-  void MarkGood(const Digest& key);
+  // Returns whether it was not marked before: true for one caller only, unless the table is full
+  // around it.
+  bool MarkGood(const Digest& key);
   // Distinct keys marked so far.
   [[nodiscard]] std::uint64_t good() const { return block_->good.load(); }
 
@@ -60,6 +64,7 @@ class SharedState {
     Slot slots[kSlots];
   };
   explicit SharedState(Block* block) : block_(block) {}
+  [[nodiscard]] static std::uint64_t HighWord(const Slot& slot);
 
   Block* block_;
 };

@@ -61,6 +61,7 @@ void Crasher::Refused() {
   if (!fired_ && !sprung_) return;  // A request that came while the crash was under way.
   const auto point = std::exchange(fired_, std::nullopt);
   if (std::exchange(sprung_, false)) {
+    trap_strikes_ = true;
     const auto report = Finish([this](Engine& engine) { return trap_->Lose(engine); },
                                /*kill=*/false, point);
     trap_->Sprung(report);
@@ -74,7 +75,10 @@ void Crasher::Refused() {
 
 Result<CrashReport> Crasher::Finish(const Loss& lose, bool kill,
                                     const std::optional<CrashPoint>& point) {
-  if (const Status pulled = server_.PullPages(); !pulled) {
+  // Whoever lives through a trap must not be served once more from the tree that is lost, as
+  // pulling would; nothing that it would bring could survive there.
+  const bool trap = std::exchange(trap_strikes_, false);
+  if (const Status pulled = trap ? Status() : server_.PullPages(); !pulled) {
     LogWarning("stores through shared mappings may be missing: " + pulled.error().Message());
   }
   server_.Quiesce(true);

@@ -100,7 +100,8 @@ class Crasher : private Hook {
   std::optional<CrashPoint> fired_;  // Where it fired, until Refused.
   CrashOptions fired_options_;
   Trap* trap_ = nullptr;
-  bool sprung_ = false;  // The trap is what fired.
+  bool sprung_ = false;        // The trap is what fired.
+  bool trap_strikes_ = false;  // The crash under way is the trap's.
   bool crashing_ = false;
   std::optional<Result<CrashReport>> last_;
 };
