@@ -35,7 +35,8 @@ void Describe(po::options_description& options, std::vector<Positional>&) {
   add("import", po::value<std::string>(), "start from a copy of this directory");
   add("setup", po::value<std::string>(), "run this first; what it leaves is durable");
   add("at", po::value<std::string>(), "where the world appears (default /run/tornfs-world)");
-  add("model", po::value<std::string>()->default_value("posix"), "persistence model");
+  add("model", po::value<std::string>()->default_value("posix"),
+      "persistence model: a name that `tornfs models` lists, or a file");
   add("tear", po::value<std::string>()->default_value("page"), "none, page, sector or byte");
   add("faults", po::value<std::string>()->default_value("power"), "power, or kill,power");
   add("depth", po::value<std::string>()->default_value("1"), "power losses in a row");
@@ -127,7 +128,12 @@ Result<Request> Parse(const ParsedCommand& parsed) {
   auto tear = ParseTear(Text(options, "tear"));
   if (!tear) return tl::make_unexpected(tear.error());
   spec.tear = *tear;
-  if (auto model = FindModel(spec.model); !model) return tl::make_unexpected(model.error());
+  const auto model = FindModel(spec.model);
+  if (!model) return tl::make_unexpected(model.error());
+  if ((*model)->name != spec.model) {
+    spec.model = (*model)->name;
+    spec.model_text = (*model)->source;
+  }
   try {
     (void)SpecToJson(spec).dump();
   } catch (const nlohmann::json::exception&) {

@@ -1,4 +1,6 @@
 // tornfs models: the persistence models, in words.
+#include <fmt/format.h>
+
 #include <boost/program_options.hpp>
 #include <cstdio>
 #include <nlohmann/json.hpp>
@@ -7,6 +9,7 @@
 #include <vector>
 
 #include "fusefs/core/model.h"
+#include "fusefs/core/model_rules.h"
 #include "harness/commands.h"
 #include "harness/failure.h"
 
@@ -16,32 +19,38 @@ namespace {
 namespace po = boost::program_options;
 using Json = nlohmann::json;
 
-// One rule of a model: what it is about, and how the model has it.
-struct Rule {
-  const char* name;
-  const char* text;
-};
+constexpr std::size_t kLineWidth = 96;
 
-std::vector<Rule> RulesOf(const Model& model) {
-  const auto when = [](bool at_once) {
-    return at_once ? "durable as soon as the call returns" : "durable by a barrier";
-  };
-  const auto whole = [](bool is) { return is ? "kept or lost whole" : "may be split"; };
-  return {
-      {"order", model.order == Order::kTotal ? "nothing survives unless all that came before does"
-                                             : "effects survive independently of each other"},
-      {"names", when(model.entries_at_once)},
-      {"sizes", when(model.sizes_at_once)},
-      {"attributes", when(model.attributes_at_once)},
-      {"fdatasync", model.fdatasync_skips_attributes ? "leaves modes and owners pending"
-                                                     : "covers modes and owners"},
-      {"rename", whole(model.rename_whole)},
-      {"truncate", whole(model.truncate_whole)},
-      {"tearing", model.never_torn ? "no write is ever torn" : "as --tear says"},
-  };
+void PrintLine(const std::string& line) { std::puts(line.c_str()); }
+
+// `text` in lines that are not too long, each behind `indent` blanks.
+void PrintWrapped(std::string_view text, std::size_t indent) {
+  std::string line;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(' '), text.size());
+    const std::string_view word = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (!line.empty() && indent + line.size() + 1 + word.size() > kLineWidth) {
+      PrintLine(std::string(indent, ' ') + line);
+      line.clear();
+    }
+    line += (line.empty() ? "" : " ") + std::string(word);
+  }
+  if (!line.empty()) PrintLine(std::string(indent, ' ') + line);
 }
 
-void PrintRule(const Rule& rule) { std::printf("%-12s %s\n", rule.name, rule.text); }
+const RuleAnswer& AnswerOf(const Model& model, const RuleWords& rule) {
+  return rule.answers[model.At(rule.rule).answer];
+}
+
+Json RuleJson(const Model& model, const RuleWords& rule) {
+  const RuleSetting& setting = model.At(rule.rule);
+  const RuleAnswer& answer = AnswerOf(model, rule);
+  return {{"answer", answer.word},
+          {"meaning", answer.meaning},
+          {"evidence", EvidenceName(setting.evidence)},
+          {"why", setting.why}};
+}
 
 int ListModels(bool json) {
   Json list = Json::array();
@@ -49,43 +58,50 @@ int ListModels(bool json) {
     if (json) {
       list.push_back({{"name", model.name}, {"about", model.about}});
     } else {
-      std::printf("%-12s %s\n", std::string(model.name).c_str(), std::string(model.about).c_str());
+      PrintLine(fmt::format("{:16} {}", model.name, model.about));
     }
   }
-  if (json) std::puts(list.dump().c_str());
+  if (json) PrintLine(list.dump());
   return kExitOk;
 }
 
 int ShowModel(const Model& model, bool json) {
-  Json rules = Json::object();
-  if (!json) {
-    PrintRule({"name", std::string(model.name).c_str()});
-    PrintRule({"about", std::string(model.about).c_str()});
-  }
-  for (const Rule& rule : RulesOf(model)) {
-    rules[rule.name] = rule.text;
-    if (!json) PrintRule(rule);
-  }
   if (json) {
-    std::puts(Json{{"name", model.name}, {"about", model.about}, {"rules", rules}}.dump().c_str());
+    Json rules = Json::object();
+    for (const RuleWords& rule : RuleVocabulary()) {
+      rules[std::string(rule.name)] = RuleJson(model, rule);
+    }
+    PrintLine(Json{{"name", model.name}, {"about", model.about}, {"rules", rules}}.dump());
+    return kExitOk;
+  }
+  PrintLine(model.name);
+  PrintWrapped(model.about, 2);
+  for (const RuleWords& rule : RuleVocabulary()) {
+    const RuleSetting& setting = model.At(rule.rule);
+    const RuleAnswer& answer = AnswerOf(model, rule);
+    PrintLine(
+        fmt::format("\n{} = {} [{}]", rule.name, answer.word, EvidenceName(setting.evidence)));
+    PrintWrapped(fmt::format("{}: {}.", rule.question, answer.meaning), 2);
+    if (!setting.why.empty()) PrintWrapped(setting.why, 4);
   }
   return kExitOk;
 }
 
 int DiffModels(const Model& left, const Model& right, bool json) {
-  const auto left_rules = RulesOf(left);
-  const auto right_rules = RulesOf(right);
   Json differences = Json::object();
-  for (std::size_t i = 0; i < left_rules.size(); ++i) {
-    const std::string was = left_rules[i].text;
-    const std::string is = right_rules[i].text;
-    if (was == is) continue;
-    differences[left_rules[i].name] = {{left.name, was}, {right.name, is}};
+  for (const RuleWords& rule : RuleVocabulary()) {
+    if (left.At(rule.rule).answer == right.At(rule.rule).answer) continue;
+    differences[std::string(rule.name)] = {{left.name, RuleJson(left, rule)},
+                                           {right.name, RuleJson(right, rule)}};
     if (json) continue;
-    std::printf("%s\n  %-12s %s\n  %-12s %s\n", left_rules[i].name, std::string(left.name).c_str(),
-                was.c_str(), std::string(right.name).c_str(), is.c_str());
+    PrintLine(fmt::format("{}: {}", rule.name, rule.question));
+    for (const Model* model : {&left, &right}) {
+      PrintLine(fmt::format("  {} = {} [{}]", model->name, AnswerOf(*model, rule).word,
+                            EvidenceName(model->At(rule.rule).evidence)));
+      PrintWrapped(AnswerOf(*model, rule).meaning, 4);
+    }
   }
-  if (json) std::puts(differences.dump().c_str());
+  if (json) PrintLine(differences.dump());
   return kExitOk;
 }
 
@@ -117,7 +133,11 @@ extern const Command kModelsCommand{
     "models",
     "list and explain the persistence models",
     "[show MODEL | diff MODEL MODEL]",
-    "A persistence model says which effects may survive a power loss together.",
+    "A persistence model says which effects may survive a power loss together. MODEL is a name "
+    "from\n"
+    "the list, or a file of your own (the format: docs/crash-models.md). `show` prints each rule "
+    "with\n"
+    "what it means, where the knowledge comes from, and why; `diff` prints what differs.",
     TakesChild::kNone,
     DescribeModels,
     RunModels,

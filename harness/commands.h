@@ -6,12 +6,14 @@
 namespace tornfs::harness {
 
 extern const Command kArmCommand;
+extern const Command kCalibrateCommand;
 extern const Command kCrashCommand;
 extern const Command kDisarmCommand;
 extern const Command kDoctorCommand;
 extern const Command kExploreCommand;
 extern const Command kExportCommand;
 extern const Command kFaultCommand;
+extern const Command kLitmusCommand;
 extern const Command kModelsCommand;
 extern const Command kMountCommand;
 extern const Command kReplayCommand;

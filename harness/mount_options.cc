@@ -19,7 +19,7 @@ void DescribeLiveMountOptions(po::options_description& options) {
   options.add_options()("import", po::value<std::string>()->value_name("DIR"),
                         "start with a copy of DIR, all of it durable");
   options.add_options()("model", po::value<std::string>()->default_value("posix"),
-                        "the persistence model; see `tornfs models`");
+                        "the persistence model: a name that `tornfs models` lists, or a file");
   options.add_options()("store", po::value<std::string>()->value_name("DIR"),
                         "where file contents go when memory is short, in a file without a name; "
                         "none for nowhere. /var/tmp if --memory-limit is not given either");

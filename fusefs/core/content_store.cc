@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -13,6 +14,7 @@
 
 #include "common/check.h"
 #include "common/memory.h"
+#include "fusefs/core/types.h"
 
 namespace tornfs {
 namespace {
@@ -43,7 +45,23 @@ Result<Fd> UnnamedFile(const std::string& directory) {
   return named;
 }
 
+std::byte* StalePage() {
+  static std::array<std::byte, kPageBytes> page = [] {
+    std::array<std::byte, kPageBytes> bytes{};
+    bytes.fill(ContentStore::kStaleByte);
+    return bytes;
+  }();
+  return page.data();
+}
+
 }  // namespace
+
+ContentStore::ContentStore(Options options) : options_(std::move(options)) {
+  // The table never moves, so that another thread may read bytes while chunks are added.
+  addresses_.reserve(kMaxChunks);
+  addresses_.push_back(StalePage());
+  chunks_.emplace_back();  // Without pages of its own: neither swept nor moved.
+}
 
 Result<std::unique_ptr<ContentStore>> ContentStore::Open(const Options& options) {
   std::unique_ptr<ContentStore> store(new ContentStore(options));
@@ -60,8 +78,8 @@ Result<std::unique_ptr<ContentStore>> ContentStore::Open(const Options& options)
 }
 
 ContentStore::~ContentStore() {
-  for (std::byte* address : addresses_) {
-    if (address != nullptr) ::munmap(address, kChunkBytes);
+  for (std::size_t i = 1; i < addresses_.size(); ++i) {
+    if (addresses_[i] != nullptr) ::munmap(addresses_[i], kChunkBytes);
   }
   for (std::byte* address : spare_) ::munmap(address, kChunkBytes);
 }

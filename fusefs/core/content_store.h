@@ -40,6 +40,9 @@ class ContentStore {
  public:
   static constexpr std::uint64_t kChunkBytes = 64ULL << 20;
   static constexpr std::size_t kMaxChunks = 1U << 16;  // 4 TiB.
+  // A page of kStaleByte, in every store: what stands for bytes that a disk held before.
+  static constexpr ContentPosition kStale = 0;
+  static constexpr std::byte kStaleByte{0xDB};
 
   struct Options {
     std::string directory;                    // Empty: memory only.
@@ -110,10 +113,7 @@ class ContentStore {
     bool moved = false;      // Mapped from the file, at its number's place.
   };
 
-  explicit ContentStore(Options options) : options_(std::move(options)) {
-    // The table never moves, so that another thread may read bytes while chunks are added.
-    addresses_.reserve(kMaxChunks);
-  }
+  explicit ContentStore(Options options);
   [[nodiscard]] Outcome<void> NextChunk();
   [[nodiscard]] std::byte* NewMemory();
   void CloseChunk();
@@ -130,7 +130,7 @@ class ContentStore {
 
   Options options_;
   Fd file_;
-  std::vector<std::byte*> addresses_;  // By chunk.
+  std::vector<std::byte*> addresses_;  // By chunk; the first is the stale page, in static memory.
   std::vector<Chunk> chunks_;
   std::vector<std::size_t> free_;  // Numbers of chunks without memory.
   std::vector<std::byte*> spare_;  // Touched memory that belongs to no chunk.

@@ -19,6 +19,9 @@ void Engine::Load(Base base, bool record) {
   next_op_ = base.next_op;
   next_ino_ = base.next_ino;
   last_time_ = base.time;
+  if (base.first_new == kNoIno) base.first_new = base.next_ino;
+  first_new_ = base.first_new;
+  logged_ = {base.logged.begin(), base.logged.end()};
   durable_ = base.durable;
   current_ = durable_;
   settled_ = 0;
@@ -37,7 +40,13 @@ void Engine::Load(Base base, bool record) {
 }
 
 Base Engine::Snapshot() const {
-  return {durable_, pending_.Effects(), next_op_, next_ino_, last_time_};
+  return {durable_,
+          pending_.Effects(),
+          next_op_,
+          next_ino_,
+          last_time_,
+          first_new_,
+          {logged_.begin(), logged_.end()}};
 }
 
 std::unique_ptr<Recording> Engine::TakeRecording() {
@@ -49,8 +58,16 @@ void Engine::AddPromise(std::string line) {
   if (recording_) recording_->promises.push_back({next_op_, std::move(line)});
 }
 
-void Engine::SettleAll() {
-  Settle(pending_.TakeDurable(*model_, OpKind::kSyncfs, kRootIno), next_op_ - 1);
+void Engine::SettleAll() { CarryOut(OpKind::kSyncfs, kRootIno, next_op_ - 1); }
+
+void Engine::CarryOut(OpKind kind, Ino ino, OpNumber by) {
+  Settle(pending_.TakeDurable(*model_, kind, ino, durable_, *store_), by);
+  if (kind == OpKind::kSyncfs) {
+    first_new_ = next_ino_;
+    logged_.clear();
+  } else if (kind != OpKind::kFsyncdir) {
+    logged_.insert(ino);
+  }
 }
 
 Engine::Change Engine::Begin(OpKind kind, const Caller& caller, Ino ino) {
@@ -183,8 +200,12 @@ void Engine::Settle(const std::vector<Pending::Item>& items, OpNumber by) {
   for (const Ino ino : unnamed) Collect(ino, by);
   // A snapshot makes the next change of the durable tree copy its path, so not every barrier has
   // one.
-  if (recording_ && settled_++ % Recording::kSnapshotEvery == 0) {
-    recording_->durable.push_back({by + 1, durable_});
+  if (!recording_) return;
+  auto& snapshots = recording_->durable;
+  if (!snapshots.empty() && snapshots.back().cut == by + 1) {
+    snapshots.back().tree = durable_;  // A part of a write was joined to the op.
+  } else if (settled_++ % Recording::kSnapshotEvery == 0) {
+    snapshots.push_back({by + 1, durable_});
   }
 }
 

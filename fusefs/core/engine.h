@@ -27,6 +27,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -258,6 +259,8 @@ class Engine {
   void Cut(Change& change, Ino ino, std::uint64_t size);
   void Reserve(Ino ino, int mode, std::uint64_t offset, std::uint64_t length,
                const ExtentMap& before);
+  // Makes durable what barrier `kind` on `ino` does, in the name of op `by`.
+  void CarryOut(OpKind kind, Ino ino, OpNumber by);
   // Makes `items` durable in the name of op `by`.
   void Settle(const std::vector<Pending::Item>& items, OpNumber by);
   // Lets go of an inode that nothing leads to any more.
@@ -281,6 +284,8 @@ class Engine {
   OpNumber next_op_ = 1;
   std::uint64_t settled_ = 0;  // Times something became durable since Load.
   Ino next_ino_ = kRootIno + 1;
+  Ino first_new_ = kRootIno + 1;  // See Base.
+  std::set<Ino> logged_;
   Nanoseconds last_time_ = 0;
   bool bounded_ = false;
   bool garbage_ = false;  // Something may have become free since the last sweep.

@@ -11,7 +11,7 @@ Outcome<void> Engine::Barrier(const Caller& caller, OpKind kind, Ino ino) {
   Change change = Begin(kind, caller, ino);
   const OpNumber by = change.op.number;
   Commit(std::move(change));
-  Settle(pending_.TakeDurable(*model_, kind, ino), by);
+  CarryOut(kind, ino, by);
   return {};
 }
 

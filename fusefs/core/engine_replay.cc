@@ -27,7 +27,7 @@ void Engine::Replay(const Recording& recorded) {
     }
     last_time_ = op.time;
     Commit(std::move(change));
-    if (IsBarrier(op.kind)) Settle(pending_.TakeDurable(*model_, op.kind, op.ino), op.number);
+    if (IsBarrier(op.kind)) CarryOut(op.kind, op.ino, op.number);
     for (std::uint32_t i = 0; i < op.effects; ++i) {
       const Ino ino = recorded.effects[op.first_effect + i].ino;
       if (last_use.at(ino) == op.number) Unpin(ino);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "fusefs/core/barrier_scope.h"
+
 namespace tornfs {
 
 void Pending::Add(Effect effect, std::uint32_t tag) {
@@ -13,12 +15,22 @@ void Pending::Add(Effect effect, std::uint32_t tag) {
   ++live_;
 }
 
-std::vector<Pending::Item> Pending::TakeDurable(const Model& model, OpKind barrier, Ino ino) {
+std::vector<Pending::Item> Pending::TakeDurable(const Model& model, OpKind barrier, Ino ino,
+                                                const Tree& durable, const ContentStore& store) {
   std::vector<std::uint32_t> wanted;
-  if (model.order == Order::kTotal || barrier == OpKind::kSyncfs) {
+  if (model.order() == Order::kCalls || barrier == OpKind::kSyncfs) {
     for (std::uint32_t i = 0; i < slots_.size(); ++i) {
       if (slots_[i].live) wanted.push_back(i);
     }
+    return Take(std::move(wanted));
+  }
+  if (model.fsync() != FsyncScope::kSelf) {
+    std::vector<std::uint32_t> live;
+    for (std::uint32_t i = 0; i < slots_.size(); ++i) {
+      if (slots_[i].live) live.push_back(i);
+    }
+    const BarrierScope scope(model, barrier, ino, durable, store, Effects());
+    for (const std::uint32_t i : scope.Indexes()) wanted.push_back(live[i]);
     return Take(std::move(wanted));
   }
   const auto own = by_ino_.find(ino);
@@ -26,7 +38,7 @@ std::vector<Pending::Item> Pending::TakeDurable(const Model& model, OpKind barri
   for (const std::uint32_t i : own->second) {
     if (model.Covers(barrier, slots_[i].item.effect)) wanted.push_back(i);
   }
-  if (model.rename_whole && barrier == OpKind::kFsyncdir) AddTiedEntries(ino, wanted);
+  if (model.Whole(GroupTag::kRename) && barrier == OpKind::kFsyncdir) AddTiedEntries(ino, wanted);
   return Take(std::move(wanted));
 }
 

@@ -25,8 +25,11 @@ class Pending {
   };
 
   // Removes and returns, in the order they were made, the effects that `barrier` on `ino` makes
-  // durable under `model`: those it covers, and what order and groups tie to them.
-  [[nodiscard]] std::vector<Item> TakeDurable(const Model& model, OpKind barrier, Ino ino);
+  // durable under `model`: those it covers, and what order and groups tie to them. `durable` is
+  // what the effects are pending on, with contents in `store`. Cost: for models with
+  // FsyncScope::kSelf that of the effects taken, else that of all pending.
+  [[nodiscard]] std::vector<Item> TakeDurable(const Model& model, OpKind barrier, Ino ino,
+                                              const Tree& durable, const ContentStore& store);
 
   // Removes and returns the data effects on `ino` that overlap [begin, end), oldest first: what a
   // truncation that is durable at once leaves behind it.

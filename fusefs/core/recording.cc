@@ -1,6 +1,7 @@
 #include "fusefs/core/recording.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "common/check.h"
@@ -33,6 +34,7 @@ Base Recording::BaseAt(OpNumber cut) const {
     base.next_ino = std::max(base.next_ino, birth.ino + 1);
     if (birth.op >= from) base.durable.Add(birth.ino, birth.initial);
   }
+  SetLog(base, cut);
   for (std::size_t i = 0; i < effects.size(); ++i) {
     if (effects[i].op >= cut) break;
     if (durable_by[i] >= cut) {
@@ -42,6 +44,22 @@ Base Recording::BaseAt(OpNumber cut) const {
     }
   }
   return base;
+}
+
+void Recording::SetLog(Base& base, OpNumber cut) const {
+  base.first_new = start.first_new;
+  std::set<Ino> logged(start.logged.begin(), start.logged.end());
+  for (const Op& op : ops) {
+    if (op.number >= cut) break;
+    if (op.kind == OpKind::kFsync || op.kind == OpKind::kFdatasync) logged.insert(op.ino);
+    if (op.kind != OpKind::kSyncfs) continue;
+    logged.clear();
+    base.first_new = start.next_ino;
+    for (const Birth& birth : births) {
+      if (birth.op < op.number) base.first_new = std::max(base.first_new, birth.ino + 1);
+    }
+  }
+  base.logged.assign(logged.begin(), logged.end());
 }
 
 Base Recording::AfterPowerLoss(Tree state) const {

@@ -50,6 +50,11 @@ struct Base {
   OpNumber next_op = 1;
   Ino next_ino = kRootIno + 1;
   Nanoseconds time = 0;  // Of the last op; the clock goes on from here.
+  // Since everything was last made durable at once (a sync, the start): inodes from `first_new` on
+  // are new, and those in `logged`, rising, were synced by themselves. What models with a log
+  // beside their commits ask for. kNoIno stands for next_ino, where nothing is pending.
+  Ino first_new = kNoIno;
+  std::vector<Ino> logged = {};
 };
 
 struct Recording {
@@ -94,6 +99,9 @@ struct Recording {
 
   // Promises made before op `cut` was served.
   [[nodiscard]] std::size_t PromisesBefore(OpNumber cut) const;
+
+  // Fills in `first_new` and `logged` of the base at `cut`.
+  void SetLog(Base& base, OpNumber cut) const;
 
   // A name for this history: equal for recordings of the same ops, effects and promises.
   [[nodiscard]] Digest Name(const ContentStore& store) const;

@@ -22,8 +22,8 @@ bool Window::Legal(const Choice& choice) const {
     if (tear_ != Tear::kByte || torn.node >= nodes_.size() || kept(torn.node)) return false;
     const Node& node = nodes_[torn.node];
     const Part& part = node.parts.front();
-    const bool data = effects()[part.effect].kind == CellKind::kData;
-    if (!data || torn.bytes == 0 || torn.bytes >= part.end - part.begin) return false;
+    if (!Tearable(torn.node) || torn.bytes == 0 || torn.bytes >= part.end - part.begin)
+      return false;
     if (!std::ranges::all_of(node.requires_, kept)) return false;
   }
   return true;
@@ -73,11 +73,17 @@ Choice Window::Random(Rng& rng) const {
   return choice;
 }
 
+bool Window::Tearable(std::uint32_t node) const {
+  const std::vector<Part>& parts = nodes_[node].parts;
+  return tear_ == Tear::kByte && parts.size() == 1 && parts.front().kind == PartKind::kMade &&
+         effects()[parts.front().effect].kind == CellKind::kData;
+}
+
 std::vector<std::uint64_t> Window::TearCuts(std::uint32_t node) const {
   std::vector<std::uint64_t> cuts;
+  if (!Tearable(node)) return cuts;
   const Part& part = nodes_[node].parts.front();
   const Effect& effect = effects()[part.effect];
-  if (tear_ != Tear::kByte || effect.kind != CellKind::kData) return cuts;
   // What the page held before this write: every earlier version of it is required, so it is what
   // the state of everything before this node holds.
   Choice before = None();
@@ -152,6 +158,15 @@ Tree Window::Build(const Choice& choice) const {
     const std::uint64_t torn = choice.kept[node] ? 0 : torn_bytes(node);
     if (!choice.kept[node] && torn == 0) continue;
     Effect effect = effects()[part.effect];
+    if (part.kind == PartKind::kStale) {
+      if (part.hidden_by != UINT32_MAX && choice.kept[part.hidden_by]) continue;
+      effect.kind = CellKind::kData;
+      effect.ino = part.ino;
+      effect.offset = part.begin;
+      effect.content = ContentStore::kStale;
+    }
+    if (part.kind == PartKind::kSizeStep) effect.value = part.end;
+    if (part.kind == PartKind::kRemoval) effect.child = kNoIno;
     if (effect.kind == CellKind::kData) {
       if (effect.content != kZeros) effect.content += part.begin - effect.offset;
       effect.offset = part.begin;

@@ -7,12 +7,18 @@
 // empty set is the state that lost everything unsynced, the full set a clean stop, unions and
 // intersections of legal sets are legal.
 //
+// Where a filesystem has a hidden commit point (Btrfs, F2FS), a state is a prefix of the calls up
+// to it and, beside that, what each fsync after it made durable. What fsync made durable is in the
+// base already, so the commit point is the length of the chain of journalled nodes that is kept:
+// the union over all commit points is one lattice, and there is nothing to decide beforehand.
+//
 // Fault model (numbered for reports; the device assumptions are named in docs/crash-models.md)
 //   1 a node is kept or lost whole;
 //   2 with Tear::kByte, the data of a lost node whose requirements are all kept may be present up
 //   to
 //     some byte;
-//   3 a unit of data that was never written reads as zeros; bytes beyond a file's size are gone;
+//   3 a unit of data that was never written reads as zeros (or, where the model says so, as
+//     ContentStore::kStale); bytes beyond a file's size are gone;
 //   4 an inode without a name is gone.
 // A write that leaves a cell as it was makes no node: losing it cannot be seen.
 //
@@ -32,11 +38,22 @@
 
 namespace tornfs {
 
-// A part of an effect that belongs to one node. For data, the bytes [begin, end) of the file.
+// What a part puts into the tree.
+enum class PartKind : std::uint8_t {
+  kMade,      // What the effect made; of data, bytes [begin, end).
+  kSizeStep,  // The size `end`, on the way to the one the effect made.
+  kRemoval,   // The effect's entry gone: a moment of a rename that replaces.
+  kStale,     // Bytes [begin, end) of `ino` as the disk held them before. Never more than a page.
+};
+
+// A part of an effect that belongs to one node.
 struct Part {
   std::uint32_t effect = 0;  // Index into Window::effects().
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
+  PartKind kind = PartKind::kMade;
+  Ino ino = kNoIno;                      // kStale.
+  std::uint32_t hidden_by = UINT32_MAX;  // kStale: not there when this node is kept.
 };
 
 struct Node {
@@ -114,6 +131,8 @@ class Window {
     Part part;
   };
   std::vector<Step> steps_;
+  // Whether part of the node's data can be there: it is one run of bytes.
+  [[nodiscard]] bool Tearable(std::uint32_t node) const;
   // The durable tree with what `choice` keeps, not yet clipped.
   [[nodiscard]] Tree Build(const Choice& choice) const;
 

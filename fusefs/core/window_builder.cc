@@ -1,13 +1,14 @@
 #include "fusefs/core/window_builder.h"
 
 #include <algorithm>
-#include <array>
-#include <cstring>
+
+#include "fusefs/core/journal_order.h"
 
 namespace tornfs {
 
 WindowBuilder::WindowBuilder(Window& window)
     : window_(window),
+      model_(*window.model_),
       tree_(window.base_.durable),
       unit_(window.tear_ == Tear::kSector ? kSectorBytes : kPageBytes) {
   for (const Effect& effect : window.effects()) {
@@ -25,21 +26,76 @@ bool WindowBuilder::Unreachable(const Effect& effect) const {
 }
 
 void WindowBuilder::Build() {
-  OpNumber op = 0;
   for (std::uint32_t i = 0; i < window_.effects().size(); ++i) {
     const Effect& effect = window_.effects()[i];
-    if (effect.op != op) {
-      op = effect.op;
-      if (!this_op_.empty()) previous_op_ = std::exchange(this_op_, {});
+    if (effect.op != op_.number) {
+      EndOp();
+      StartOp(i);
     }
     if (Unreachable(effect)) continue;
     Place(i);
     Apply(effect, tree_);
   }
-  for (auto& node : window_.nodes_) {
+  EndOp();
+  Finish();
+}
+
+void WindowBuilder::StartOp(std::uint32_t index) {
+  if (!this_op_.empty()) {
+    if (!op_.overtakes) previous_op_.clear();
+    previous_op_.insert(previous_op_.end(), this_op_.begin(), this_op_.end());
+    this_op_.clear();
+  }
+  op_ = {};
+  op_.number = window_.effects()[index].op;
+  if (!model_.data_in_journal() && !model_.sizes_in_journal()) return;
+  for (std::size_t i = index;
+       i < window_.effects().size() && window_.effects()[i].op == op_.number && !op_.writes; ++i) {
+    op_.writes = IsWrittenSize(window_.effects(), i);
+  }
+}
+
+void WindowBuilder::EndOp() {
+  for (const auto& [effect, before] : op_.sizes) PlaceWrittenSize(effect, before);
+  op_.sizes.clear();
+}
+
+// Nodes were numbered as they were met; where one came to require a younger one (a bundle that gets
+// another page) they are numbered anew, each after what it requires.
+void WindowBuilder::SortNodes() {
+  std::vector<Node>& nodes = window_.nodes_;
+  std::vector<std::uint32_t> order;
+  std::vector<std::uint32_t> place(nodes.size(), UINT32_MAX);
+  while (order.size() < nodes.size()) {
+    for (std::uint32_t i = 0; i < nodes.size(); ++i) {
+      const bool ready = place[i] == UINT32_MAX &&
+                         std::ranges::all_of(nodes[i].requires_, [&](std::uint32_t earlier) {
+                           return place[earlier] != UINT32_MAX;
+                         });
+      if (!ready) continue;
+      place[i] = static_cast<std::uint32_t>(order.size());
+      order.push_back(i);
+    }
+  }
+  std::vector<Node> sorted;
+  for (const std::uint32_t i : order) {
+    sorted.push_back(std::move(nodes[i]));
+    for (std::uint32_t& earlier : sorted.back().requires_) earlier = place[earlier];
+    for (Part& part : sorted.back().parts) {
+      if (part.hidden_by != UINT32_MAX) part.hidden_by = place[part.hidden_by];
+    }
+  }
+  nodes = std::move(sorted);
+}
+
+void WindowBuilder::Finish() {
+  SortNodes();
+  for (std::uint32_t i = 0; i < window_.nodes_.size(); ++i) {
+    Node& node = window_.nodes_[i];
     std::sort(node.requires_.begin(), node.requires_.end());
     const auto end = std::unique(node.requires_.begin(), node.requires_.end());
     node.requires_.erase(end, node.requires_.end());
+    for (const Part& part : node.parts) window_.steps_.push_back({i, part});
   }
   std::stable_sort(window_.steps_.begin(), window_.steps_.end(),
                    [](const auto& a, const auto& b) { return a.part.effect < b.part.effect; });
@@ -55,79 +111,24 @@ void WindowBuilder::Place(std::uint32_t index) {
   }
 }
 
-void WindowBuilder::PlaceData(std::uint32_t index) {
-  const Effect& effect = window_.effects()[index];
-  if (window_.model_->Whole(effect.group)) {
-    PlaceDrop(index, NodeFor(effect));
-    return;
-  }
-  const std::uint64_t end = effect.offset + effect.length;
-  std::uint64_t at = effect.offset;
-  while (at < end) {
-    // Zeros change nothing where there is nothing, however long they are.
-    if (effect.content == kZeros) {
-      const std::uint64_t data = tree_.Find(effect.ino)->content.NextData(at);
-      if (data >= end) break;
-      at = std::max(at, data / unit_ * unit_);
-    }
-    const std::uint64_t slice_end = std::min(end, (at / unit_ + 1) * unit_);
-    PlaceSlice(index, at, slice_end);
-    at = slice_end;
-  }
-}
-
-void WindowBuilder::PlaceSlice(std::uint32_t index, std::uint64_t begin, std::uint64_t end) {
-  const Effect& effect = window_.effects()[index];
-  if (!Changes(effect, begin, end)) return;
-  const std::uint32_t node = NodeFor(effect);
-  AddPart(node, index, begin, end);
-  FileCells& cells = files_[effect.ino];
-  const std::uint64_t unit = begin / unit_;
-  if (const auto last = cells.by_unit.find(unit); last != cells.by_unit.end()) {
-    Require(node, last->second);
-  }
-  for (const auto& run : cells.runs) {
-    if (run.begin < end && begin < run.end) Require(node, run.node);
-  }
-  cells.by_unit[unit] = node;
-}
-
-// The blocks behind a truncation, in one part: they go with the size.
-void WindowBuilder::PlaceDrop(std::uint32_t index, std::uint32_t node) {
-  const Effect& effect = window_.effects()[index];
-  const std::uint64_t end = effect.offset + effect.length;
-  AddPart(node, index, effect.offset, end);
-  FileCells& cells = files_[effect.ino];
-  for (auto last = cells.by_unit.lower_bound(effect.offset / unit_);
-       last != cells.by_unit.end() && last->first * unit_ < end; ++last) {
-    Require(node, last->second);
-  }
-  for (const auto& run : cells.runs) {
-    if (run.begin < end && effect.offset < run.end) Require(node, run.node);
-  }
-  cells.runs.push_back({effect.offset, end, node});
-}
-
-bool WindowBuilder::Changes(const Effect& effect, std::uint64_t begin, std::uint64_t end) const {
-  std::array<std::byte, kPageBytes> before{};
-  const std::span<std::byte> old = std::span(before).first(end - begin);
-  tree_.Find(effect.ino)->content.Read(*window_.store_, begin, old);
-  if (effect.content == kZeros) {
-    return std::any_of(old.begin(), old.end(), [](std::byte b) { return b != std::byte{0}; });
-  }
-  const std::byte* bytes = window_.store_->At(effect.content + (begin - effect.offset));
-  return std::memcmp(old.data(), bytes, old.size()) != 0;
-}
-
 void WindowBuilder::PlaceEntry(std::uint32_t index) {
   const Effect& effect = window_.effects()[index];
+  const auto next = index + 1;
+  const bool halves = effect.group == GroupTag::kRename && next < window_.effects().size() &&
+                      window_.effects()[next].op == effect.op &&
+                      window_.effects()[next].group == GroupTag::kRename;
+  if (halves) PrepareRename(index);
   const Entry* before = tree_.FindEntry(effect.ino, *effect.name);
   const Ino old = before == nullptr ? kNoIno : before->ino;
   if (old == effect.child) return;
-  const std::uint32_t node = NodeFor(effect);
-  AddPart(node, index, 0, 0);
+  const bool last_name = old != kNoIno && effect.child == kNoIno && tree_.Find(old)->links == 1;
+  if (last_name && effect.group == GroupTag::kAlone) FreeBlocks(index, old, 0);
+  const std::uint32_t node = NodeFor(index);
+  AddPart(node, {index, 0, 0});
   const auto [last, is_first] = entries_.try_emplace({effect.ino, *effect.name}, node);
   if (!is_first) Require(node, std::exchange(last->second, node));
+  for (const std::uint32_t earlier : op_.waits_for) Require(node, earlier);
+  if (op_.replaces == index) WaitForReplacement(index, node);
   const Inode* child = tree_.Find(effect.child == kNoIno ? old : effect.child);
   if (child != nullptr && child->IsDirectory()) window_.directories_move_ = true;
 }
@@ -141,10 +142,21 @@ void WindowBuilder::PlaceValue(std::uint32_t index) {
                                : effect.kind == CellKind::kGid  ? inode.gid
                                                                 : inode.flags;
   if (before == effect.value) return;
-  const std::uint32_t node = NodeFor(effect);
-  AddPart(node, index, 0, 0);
+  if (effect.kind == CellKind::kSize) {
+    const bool written = IsWrittenSize(window_.effects(), index);
+    const bool in_steps = written && model_.size_steps() != SizeSteps::kPart;
+    if (in_steps && window_.tear_ != Tear::kNone) {
+      op_.sizes.emplace_back(index, before);
+      return;
+    }
+    if (effect.group == GroupTag::kTruncate) PlaceTail(index);
+    if (written) return PlaceSizeStep(index, UINT64_MAX, effect.value);
+  }
+  const std::uint32_t node = NodeFor(index);
+  AddPart(node, {index, 0, 0});
   const auto [last, is_first] = values_.try_emplace({effect.ino, effect.kind}, node);
   if (!is_first) Require(node, std::exchange(last->second, node));
+  for (const std::uint32_t earlier : op_.waits_for) Require(node, earlier);
 }
 
 void WindowBuilder::PlaceXattr(std::uint32_t index) {
@@ -153,48 +165,11 @@ void WindowBuilder::PlaceXattr(std::uint32_t index) {
   const auto* before = tree_.Find(effect.ino)->xattrs.Find(change.name);
   const bool same = before == nullptr ? !change.value : change.value == **before;
   if (same) return;
-  const std::uint32_t node = NodeFor(effect);
-  AddPart(node, index, 0, 0);
+  const std::uint32_t node = NodeFor(index);
+  AddPart(node, {index, 0, 0});
   const auto [last, is_first] = xattrs_.try_emplace({effect.ino, std::string(change.name)}, node);
   if (!is_first) Require(node, std::exchange(last->second, node));
-}
-
-std::uint32_t WindowBuilder::NodeFor(const Effect& effect) {
-  const bool one_write = window_.tear_ == Tear::kNone && effect.group == GroupTag::kAlone &&
-                         (effect.kind == CellKind::kData || effect.kind == CellKind::kSize);
-  const bool one_op = window_.model_->order == Order::kTotal && effect.kind != CellKind::kData &&
-                      effect.kind != CellKind::kSize && effect.group == GroupTag::kAlone;
-  const bool whole = one_write || one_op || window_.model_->Whole(effect.group);
-  if (whole) {
-    const auto found = groups_.find({effect.op, effect.group});
-    if (found != groups_.end()) return found->second;
-  }
-  const auto node = static_cast<std::uint32_t>(window_.nodes_.size());
-  window_.nodes_.push_back({effect.op, {}, {}});
-  if (whole) groups_[{effect.op, effect.group}] = node;
-  if (window_.model_->order == Order::kTotal) {
-    for (const std::uint32_t earlier : previous_op_) Require(node, earlier);
-    this_op_.push_back(node);
-  }
-  return node;
-}
-
-void WindowBuilder::AddPart(std::uint32_t node, std::uint32_t effect, std::uint64_t begin,
-                            std::uint64_t end) {
-  const Part part{effect, begin, end};
-  window_.nodes_[node].parts.push_back(part);
-  window_.steps_.push_back({node, part});
-  const Effect& made = window_.effects()[effect];
-  if (made.kind == CellKind::kData || made.kind == CellKind::kSize) {
-    auto& clipped = window_.clipped_;
-    if (std::find(clipped.begin(), clipped.end(), made.ino) == clipped.end()) {
-      clipped.push_back(made.ino);
-    }
-  }
-}
-
-void WindowBuilder::Require(std::uint32_t node, std::uint32_t earlier) {
-  if (earlier != node) window_.nodes_[node].requires_.push_back(earlier);
+  for (const std::uint32_t earlier : op_.waits_for) Require(node, earlier);
 }
 
 }  // namespace tornfs

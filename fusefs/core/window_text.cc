@@ -33,6 +33,11 @@ std::string Window::Describe(std::uint32_t index) const {
   const Part& part = node.parts.front();
   const Effect& effect = effects()[part.effect];
   const std::string path = all_.PathOf(effect.ino);
+  if (part.kind == PartKind::kStale) {
+    return "old contents of the disk in bytes " + Number(part.begin) + ".." + Number(part.end) +
+           " of " + all_.PathOf(part.ino);
+  }
+  if (part.kind == PartKind::kSizeStep) return "size " + Number(part.end) + " of " + path;
   switch (effect.kind) {
     case CellKind::kData:
       return "bytes " + Number(part.begin) + ".." + Number(part.end) + " of " + path;
@@ -50,7 +55,8 @@ std::string Window::Describe(std::uint32_t index) const {
     return dir.empty() ? *entry.name : dir + "/" + *entry.name;
   };
   if (effect.group != GroupTag::kRename || node.parts.size() < 2) {
-    return (effect.child == kNoIno ? "removal of " : "name ") + name_of(effect);
+    const bool removed = effect.child == kNoIno || part.kind == PartKind::kRemoval;
+    return (removed ? "removal of " : "name ") + name_of(effect);
   }
   return "rename " + name_of(effect) + " -> " + name_of(effects()[node.parts.back().effect]);
 }

@@ -21,11 +21,9 @@ tl::unexpected<Error> Missing(const char* what) {
 
 }  // namespace
 
-Result<LoopDevice> NewLoopDevice() {
+Result<LoopDevice> AttachLoopDevice(const Fd& backing, LoopAccess access) {
   const Fd control(open("/dev/loop-control", O_RDWR | O_CLOEXEC));
   if (!control.valid()) return Missing("/dev/loop-control");
-  const Fd backing(memfd_create("tornfs", MFD_CLOEXEC));
-  if (!backing.valid() || ftruncate(backing.get(), kDeviceBytes) != 0) return Missing("memfd");
   constexpr int kTries = 16;  // Another process may take the free device first.
   for (int i = 0; i < kTries; ++i) {
     const int number = ioctl(control.get(), LOOP_CTL_GET_FREE);
@@ -36,12 +34,19 @@ Result<LoopDevice> NewLoopDevice() {
     loop_config config{};
     config.fd = static_cast<std::uint32_t>(backing.get());
     config.info.lo_flags = LO_FLAGS_AUTOCLEAR;
+    if (access == LoopAccess::kDirect) config.info.lo_flags |= LO_FLAGS_DIRECT_IO;
     if (ioctl(device.get(), LOOP_CONFIGURE, &config) == 0) {
       return LoopDevice{std::move(path), std::move(device)};
     }
     if (errno != EBUSY) return Missing("LOOP_CONFIGURE");
   }
   return Missing("a free loop device");
+}
+
+Result<LoopDevice> NewLoopDevice() {
+  const Fd backing(memfd_create("tornfs", MFD_CLOEXEC));
+  if (!backing.valid() || ftruncate(backing.get(), kDeviceBytes) != 0) return Missing("memfd");
+  return AttachLoopDevice(backing, LoopAccess::kCached);
 }
 
 }  // namespace tornfs

@@ -125,7 +125,7 @@ StageOptions Campaign::Options(int core) const {
 
 Result<Campaign> Prepare(ExploreSpec spec) {
   Campaign campaign;
-  auto model = FindModel(spec.model);
+  auto model = ModelOf(spec);
   if (!model) return tl::make_unexpected(model.error());
   campaign.model = *model;
   auto store = ContentStore::Open({});

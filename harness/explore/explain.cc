@@ -93,7 +93,9 @@ std::vector<Loss> LossesOf(const PlanRun& run, const PowerLossSeen& seen) {
       loss.path = op->path;
       loss.to = op->to;
     }
-    for (const Part& part : node.parts) loss.bytes += part.end - part.begin;
+    for (const Part& part : node.parts) {
+      if (part.kind == PartKind::kMade) loss.bytes += part.end - part.begin;
+    }
     for (const Choice::Torn& torn : choice.torn) {
       if (torn.node == i) loss.torn_at = torn.bytes;
     }

@@ -4,6 +4,10 @@
 
 namespace tornfs::harness {
 
+Result<const Model*> ModelOf(const ExploreSpec& spec) {
+  return spec.model_text.empty() ? FindModel(spec.model) : AddModel(spec.model_text, spec.model);
+}
+
 nlohmann::json SpecToJson(const ExploreSpec& spec) {
   return {{"workload", spec.workload},
           {"setup", spec.setup},
@@ -14,6 +18,7 @@ nlohmann::json SpecToJson(const ExploreSpec& spec) {
           {"origin", spec.origin},
           {"user", spec.user},
           {"model", spec.model},
+          {"model_text", spec.model_text},
           {"tear", TearName(spec.tear)},
           {"kill", spec.kill},
           {"every_op", spec.every_op},
@@ -36,6 +41,7 @@ Result<ExploreSpec> SpecFromJson(const nlohmann::json& json) {
     json.at("origin").get_to(spec.origin);
     json.at("user").get_to(spec.user);
     json.at("model").get_to(spec.model);
+    spec.model_text = json.value("model_text", "");
     json.at("kill").get_to(spec.kill);
     json.at("every_op").get_to(spec.every_op);
     json.at("depth").get_to(spec.depth);

@@ -28,6 +28,7 @@ struct ExploreSpec {
   std::string origin;      // The caller's working directory.
   std::string user;        // Empty: the caller.
   std::string model = "posix";
+  std::string model_text;  // Of the user's own model; empty for a built-in one.
   Tear tear = Tear::kPage;
   bool kill = false;      // --faults kill,power
   bool every_op = false;  // --crash-points all
@@ -37,6 +38,9 @@ struct ExploreSpec {
   std::uint64_t states_per_window = 256;
   std::chrono::milliseconds timeout{60'000};  // Of each run.
 };
+
+// The model that `spec` names. Errors: kInvalid.
+[[nodiscard]] Result<const Model*> ModelOf(const ExploreSpec& spec);
 
 [[nodiscard]] nlohmann::json SpecToJson(const ExploreSpec& spec);
 // Errors: kCorrupt.

@@ -1,0 +1,13 @@
+// The texts of tests/litmus/*.litmus and golden/*.golden, which are part of the program.
+#pragma once
+
+#include <span>
+
+#include "common/embedded_file.h"
+
+namespace tornfs {
+
+// By file name.
+[[nodiscard]] std::span<const EmbeddedFile> LitmusFiles();
+
+}  // namespace tornfs

@@ -1,0 +1,50 @@
+"""The text of litmus programs and of model files."""
+import pathlib
+import re
+
+POSIX = dict(
+    pair.split('=') for pair in '''order=none fsync=self fdatasync=data rename=whole truncate=whole
+    truncated-tail=free size-after=nothing size-steps=part size-order=free data=in-place
+    fresh-unit=page overwrite=unit fresh=zeros reuse=after-commit replace=nothing names=barrier
+    logged-rename=ordered lost-replacement=never tearing=as-asked sizes=barrier
+    attributes=barrier'''.split())
+
+
+def read_models(folder):
+    texts = {p.stem: p.read_text() for p in pathlib.Path(folder).glob('*.model')}
+
+    def rules(name):
+        out = dict(POSIX)
+        for line in texts[name].splitlines():
+            if line.startswith('like:'):
+                out = rules(line.split()[1])
+            elif line[:1].isalpha() and '=' in line and line.endswith(']'):
+                out[line.split('=')[0].strip()] = line.split('=')[1].split('[')[0].strip()
+        return out
+    return {name: rules(name) for name in sorted(texts)}
+
+
+def runs_of(text):
+    return b''.join((b'\0' if r[0] == '0' else r[0].encode()) * int(r[2:] or 1) for r in text.split(','))
+
+
+def show_runs(data):
+    runs = [run.group() for run in re.finditer(rb'(.)\1*', data, re.DOTALL)]
+    return ','.join((chr(r[0]) if r[0] else '0') + (f'*{len(r)}' if len(r) > 1 else '') for r in runs)
+
+
+def read_program(path):
+    program = dict(tear='page', crash='anywhere', setup=[], run=[], observe=[])
+    for line in path.read_text().splitlines():
+        words = line.split('#')[0].split()
+        if not words or words[0] in ('row:', 'allow'):
+            continue
+        if words[0] in ('tear:', 'crash:'):
+            program[words[0][:-1]] = words[1]
+        elif words[0] == 'observe':
+            program['observe'].append((words[1], [(w[0], w[2:]) for w in words[2:]]))
+        elif words in (['setup'], ['run']):
+            section = program[words[0]]
+        else:
+            section.append(words)
+    return program
