@@ -1,6 +1,7 @@
 # Everything comes from Debian 12 by name; `./check` installs the packages. Nothing is fetched here.
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(FUSE3 REQUIRED IMPORTED_TARGET fuse3>=3.14)
+pkg_check_modules(TOMLPLUSPLUS REQUIRED IMPORTED_TARGET tomlplusplus)
 pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)
 find_package(tl-expected REQUIRED)
 find_package(fmt REQUIRED)

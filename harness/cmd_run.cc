@@ -1,5 +1,4 @@
 // tornfs run: one program on a private mount, with or without a crash.
-#include <sched.h>
 #include <unistd.h>
 
 #include <boost/program_options.hpp>
@@ -96,14 +95,16 @@ Result<RunOptions> ReadRunOptions(const ParsedCommand& parsed) {
   auto live = ReadLiveMountOptions(parsed);
   if (!live) return tl::make_unexpected(live.error());
   options.live = std::move(*live);
+  auto faults = ReadFaultOptions(parsed);
+  if (!faults) return tl::make_unexpected(faults.error());
+  options.faults = std::move(*faults);
   auto crash = ReadCrashOptions(parsed);
   if (!crash) return tl::make_unexpected(crash.error());
   options.crash = std::move(*crash);
   options.seed = options.crash.seed.value_or(1);
   options.crash.seed = options.seed;
   options.crash.kill = true;
-  const std::string pin = Text(parsed, "pin");
-  const auto core = pin == "auto" ? Result<int>(::sched_getcpu()) : ParsePin(pin);
+  const auto core = ParsePin(Text(parsed, "pin"));
   if (!core) return tl::make_unexpected(core.error());
   options.pin = *core;
   if (const auto timeout = Text(parsed, "timeout"); !timeout.empty()) {
@@ -143,7 +144,7 @@ extern const Command kRunCommand{
     "Daemon and program share one core unless --pin says otherwise: requests are answered faster.\n"
     "The seed is 1 unless given. What the crash did is one line on standard error; with --json,\n"
     "standard error ends in one line with an object: status, program_status, crash, then_status,\n"
-    "core.\n"
+    "faults, core. A --fault holds from the start of PROGRAM to its end.\n"
     "Exits with the status of PROGRAM, where the crash that was asked for counts as 0; with 1 if\n"
     "--then fails, and 125 if the crash point never came.",
     TakesChild::kRequired,

@@ -43,6 +43,16 @@ void PrintStatus(const Json& status) {
                            FormatSize(status.value("pending_bytes", std::uint64_t{0})));
   PrintLine("stored", FormatSize(status.value("stored_bytes", std::uint64_t{0})));
   PrintLine("sync(2)", status.value("sync_seen", false) ? "seen" : "not seen; use `tornfs sync`");
+  const Json memory = status.value("memory", Json::object());
+  PrintLine("memory", FormatSize(memory.value("resident", std::uint64_t{0})) + " of " +
+                          FormatSize(memory.value("limit", std::uint64_t{0})) +
+                          (memory.value("short", false) ? ", short" : "") +
+                          "; moved to the store " +
+                          FormatSize(memory.value("moved_bytes", std::uint64_t{0})) +
+                          ", written back " + Number(memory, "written_back") + " effects");
+  const Json faults = status.value("faults", Json::object());
+  PrintLine("faults", std::to_string(faults.value("rules", Json::array()).size()) + " rules, " +
+                          Number(faults, "injected") + " injected");
   PrintLine("armed", ArmedText(status.value("armed", Json())));
   PrintLine("crash under way", status.value("crashing", false) ? "yes" : "no");
   PrintLine("last crash", LastText(status.value("last_crash", Json())));

@@ -12,6 +12,7 @@ extern const Command kDisarmCommand;
 extern const Command kDoctorCommand;
 extern const Command kExploreCommand;
 extern const Command kExportCommand;
+extern const Command kFaultCommand;
 extern const Command kLitmusCommand;
 extern const Command kModelsCommand;
 extern const Command kMountCommand;

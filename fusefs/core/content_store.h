@@ -1,13 +1,22 @@
-// ContentStore: append-only storage for the bytes of files. Everything a program ever wrote stays
-// at its position until the store goes, so extents, snapshots and crash states refer to bytes by
+// ContentStore: the bytes of files. What is appended stays at its position until the owner says
+// that nothing refers to it any more, so extents, snapshots and crash states refer to bytes by
 // position and never copy them.
 //
-// Memory is taken in chunks of kChunkBytes. Without a directory a chunk is anonymous memory with
-// huge pages asked for (the first touch of a small page costs more than everything else a write
-// does). With a directory a chunk is a mapping of an unlinked file there, and chunks that are full
-// are dropped from resident memory when `memory_limit` is passed; reading them brings them back.
+// Memory is taken in chunks of kChunkBytes with huge pages asked for: the first touch of a small
+// page costs more than everything else a write does. Chunks that became free are used again, still
+// touched.
 //
-// Threads: one writer; readers of bytes already appended need no lock. fork() shares content.
+// With a directory, `memory_limit` bounds by how much the whole process has grown since the store
+// was opened: while it is passed, chunks are moved, oldest first, to an unlinked file there, and
+// mapped from it at the same address; what reading brought back of them is dropped. Without one it
+// bounds the bytes stored. What can be neither moved nor refused may pass it by 32 MiB.
+//
+// Letting go. The owner, who alone knows what is referred to, marks it and calls Sweep: pages
+// without a mark are given back. Whoever reads bytes without being known to the owner (another
+// thread with a copy of a tree) has a Hold, and nothing is given back meanwhile.
+//
+// Threads: one writer; readers of bytes already appended need no lock. fork() shares content; a
+// store that has moved chunks to its file is not to be written to by two processes.
 #pragma once
 
 #include <cstddef>
@@ -36,9 +45,8 @@ class ContentStore {
   static constexpr std::byte kStaleByte{0xDB};
 
   struct Options {
-    std::string directory;  // Empty: memory only.
-    std::uint64_t memory_limit =
-        UINT64_MAX;  // Bytes resident with a directory, bytes in all without.
+    std::string directory;                    // Empty: memory only.
+    std::uint64_t memory_limit = UINT64_MAX;  // Bytes.
   };
 
   // Errors: kIo when the directory cannot hold a file.
@@ -52,23 +60,90 @@ class ContentStore {
   [[nodiscard]] Outcome<ContentPosition> Append(std::span<const std::byte> bytes);
 
   // Bytes [position, position + length) of one append, or of several that followed each other
-  // within a chunk. Valid as long as the store.
+  // within a chunk. Valid until they are swept.
   [[nodiscard]] const std::byte* At(ContentPosition position) const {
-    return chunks_[position / kChunkBytes] + position % kChunkBytes;
+    return addresses_[position / kChunkBytes] + position % kChunkBytes;
   }
 
-  // Bytes appended so far, the unused ends of chunks included.
-  [[nodiscard]] std::uint64_t size() const { return end_ - kChunkBytes; }
+  // To be told of what may make the process grow, such as reads, which bring moved chunks back:
+  // keeps to the memory limit.
+  void NoteUse(std::uint64_t bytes) { Breathe(bytes); }
+
+  // Bytes held: those referred to at the last sweep and all appended since, unused ends included.
+  [[nodiscard]] std::uint64_t size() const;
+  // Of them, bytes in the file of the directory.
+  [[nodiscard]] std::uint64_t moved() const;
+  // Memory is short and nothing here can be moved or dropped: time to make no more demands on it.
+  [[nodiscard]] bool tight() const { return tight_; }
+  [[nodiscard]] const Options& options() const { return options_; }
+
+  // Pages that are referred to.
+  class Marks {
+   public:
+    void Mark(ContentPosition position, std::uint64_t length);
+
+   private:
+    friend class ContentStore;
+    [[nodiscard]] bool Has(std::size_t page) const {
+      return page / 64 < words_.size() && (words_[page / 64] >> (page % 64) & 1) != 0;
+    }
+    std::vector<std::uint64_t> words_;
+  };
+
+  // Whether so much was appended since the last sweep that one pays.
+  [[nodiscard]] bool sweep_due() const { return appended_ >= sweep_after_ && holds_ == 0; }
+  // Gives back every page that `marks` leaves out. With a Hold out, does nothing.
+  void Sweep(const Marks& marks);
+
+  class Hold {
+   public:
+    explicit Hold(ContentStore& store) : store_(store) { ++store_.holds_; }
+    ~Hold() { --store_.holds_; }
+    Hold(const Hold&) = delete;
+    Hold& operator=(const Hold&) = delete;
+
+   private:
+    ContentStore& store_;
+  };
 
  private:
+  struct Chunk {
+    std::vector<bool> held;  // By page; empty: none, and no memory.
+    std::size_t pages = 0;   // How many of them.
+    bool moved = false;      // Mapped from the file, at its number's place.
+  };
+
   explicit ContentStore(Options options);
-  [[nodiscard]] Outcome<void> AddChunk();
-  void DropColdChunks();
+  [[nodiscard]] Outcome<void> NextChunk();
+  [[nodiscard]] std::byte* NewMemory();
+  void CloseChunk();
+  void SweepChunk(std::size_t chunk, const Marks& marks);
+  void Release(std::size_t chunk);
+  void GiveBack(std::size_t chunk, std::size_t first_page, std::size_t end_page);
+  // Keeps to the limit, now and then.
+  void Breathe(std::uint64_t bytes);
+  void Relieve();
+  // What the process has taken since the store was opened.
+  [[nodiscard]] std::uint64_t Resident() const;
+  [[nodiscard]] bool Move(std::size_t chunk);
+  void DropMoved();
 
   Options options_;
   Fd file_;
-  std::vector<std::byte*> chunks_;  // The first is the stale page, in static memory.
-  std::uint64_t end_ = kChunkBytes;
+  std::vector<std::byte*> addresses_;  // By chunk; the first is the stale page, in static memory.
+  std::vector<Chunk> chunks_;
+  std::vector<std::size_t> free_;  // Numbers of chunks without memory.
+  std::vector<std::byte*> spare_;  // Touched memory that belongs to no chunk.
+  std::size_t current_ = SIZE_MAX;
+  std::uint64_t used_ = kChunkBytes;  // Of the current chunk.
+  std::uint64_t held_pages_ = 0;      // Of the other chunks.
+  std::uint64_t moved_pages_ = 0;
+  std::uint64_t appended_ = 0;  // Since the last sweep.
+  std::uint64_t sweep_after_ = kChunkBytes;
+  std::uint64_t traffic_ = 0;  // Since the last look at the memory.
+  std::uint64_t first_resident_ = 0;
+  int holds_ = 0;
+  bool tight_ = false;
 };
 
 }  // namespace tornfs

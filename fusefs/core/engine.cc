@@ -25,6 +25,7 @@ void Engine::Load(Base base, bool record) {
   durable_ = base.durable;
   current_ = durable_;
   settled_ = 0;
+  garbage_ = true;
   if (record) {
     recording_ = std::make_unique<Recording>();
     recording_->effects = base.pending;
@@ -178,10 +179,12 @@ void Engine::Commit(Change change, bool joins) {
     settled.push_back({effect, tag++});
   }
   Settle(settled, change.op.number);
+  if (pending_.size() > most_pending_ && !recording_) WriteBackOldest();
 }
 
 void Engine::Settle(const std::vector<Pending::Item>& items, OpNumber by) {
   if (items.empty()) return;
+  garbage_ = true;
   std::vector<Ino> unnamed;
   for (const Pending::Item& item : items) {
     if (recording_) recording_->durable_by[item.tag] = by;
@@ -212,16 +215,29 @@ void Engine::Collect(Ino ino, OpNumber by) {
   if (current != nullptr && current->links == 0 && !pins_.contains(ino)) {
     current_.Remove(ino);
     current = nullptr;
+    garbage_ = true;
   }
   const Inode* durable = durable_.Find(ino);
   if (current != nullptr || durable == nullptr) return;
   if (durable->links > 0 || pending_.LeadsTo(ino)) return;
   // Its entries may be halves of renames: they tie the other halves, in directories that live on.
-  if (durable->IsDirectory() && pending_.Has(ino)) return;
+  if (durable->IsDirectory() && pending_.TiesElsewhere(ino)) return;
+  DropDurable(ino, by);
+}
+
+// What a directory that is gone in every state led to, or could have led to, goes with it.
+void Engine::DropDurable(Ino ino, OpNumber by) {
+  std::vector<Ino> below;
   for (const Pending::Item& item : pending_.TakeAll(ino)) {
     if (recording_) recording_->durable_by[item.tag] = by;
+    if (item.effect.child != kNoIno) below.push_back(item.effect.child);
+  }
+  const PersistentMap<EntryKey, Entry> entries = durable_.Find(ino)->entries;
+  for (auto entry = entries.Begin(); entry.valid(); entry.Next()) {
+    below.push_back(durable_.SetEntry(ino, entry.key().name, kNoIno));
   }
   durable_.Remove(ino);
+  for (const Ino child : below) Collect(child, by);
 }
 
 void Engine::Pin(Ino ino, std::uint64_t count) { pins_[ino] += count; }

@@ -36,6 +36,7 @@
 
 #include "fusefs/core/content_store.h"
 #include "fusefs/core/errno.h"
+#include "fusefs/core/fault.h"
 #include "fusefs/core/model.h"
 #include "fusefs/core/pending.h"
 #include "fusefs/core/recording.h"
@@ -87,6 +88,14 @@ class Engine {
   void Replay(const Recording& recorded);
   // Notes a line of standard output at this place of the history. Without a recording it is lost.
   void AddPromise(std::string line);
+  // From now on memory is bounded, whenever nothing is recorded: contents that neither a tree nor a
+  // pending effect refers to are let go (content_store.h, Sweep), and when effects pend beyond what
+  // the store's memory limit has room for, the oldest become durable, as a kernel writes back old
+  // pages. For an owner that keeps no tree or window from one call to the next; a
+  // ContentStore::Hold covers exceptions.
+  void BoundMemory();
+  // Effects that became durable for want of memory.
+  [[nodiscard]] std::uint64_t written_back() const { return written_back_; }
   // Makes everything durable, as sync does, without being an op.
   void SettleAll();
   [[nodiscard]] const Tree& current() const { return current_; }
@@ -131,7 +140,7 @@ class Engine {
   // default ACL. What FS_IMMUTABLE_FL and FS_APPEND_FL forbid is EPERM everywhere.
 
   // Regular files, fifos, sockets, devices. `mode` has the type.
-  // Errors: EEXIST, ENOENT (the directory is deleted), ENOTDIR, ENAMETOOLONG, EINVAL.
+  // Errors: EEXIST, ENOENT (the directory is deleted), ENOTDIR, ENAMETOOLONG, EINVAL, ENOSPC.
   [[nodiscard]] Outcome<Ino> MakeNode(const Caller& caller, Ino dir, std::string_view name,
                                       mode_t mode, dev_t device, OpKind kind = OpKind::kCreate);
   [[nodiscard]] Outcome<Ino> MakeDirectory(const Caller& caller, Ino dir, std::string_view name,
@@ -185,6 +194,10 @@ class Engine {
 
   // kFsync or kFdatasync of a file, kFsyncdir of a directory, kSyncfs of everything (any ino).
   [[nodiscard]] Outcome<void> Barrier(const Caller& caller, OpKind kind, Ino ino);
+
+  // A barrier on a file failed. True if programs see the file otherwise than before, so that what
+  // the kernel has cached of it must go. A recording does not show it.
+  bool FailBarrier(Ino ino, Aftermath aftermath);
 
   // --- life of inodes ---
 
@@ -252,6 +265,13 @@ class Engine {
   void Settle(const std::vector<Pending::Item>& items, OpNumber by);
   // Lets go of an inode that nothing leads to any more.
   void Collect(Ino ino, OpNumber by);
+  void DropDurable(Ino ino, OpNumber by);
+  // Appends to the store, which may first have to let go of something. Errors: ENOSPC.
+  [[nodiscard]] Outcome<ContentPosition> Keep(std::span<const std::byte> bytes);
+  // Whether there is memory for one more inode.
+  [[nodiscard]] bool HasRoom();
+  void Sweep();
+  void WriteBackOldest();
 
   ContentStore* store_;
   const Model* model_;
@@ -267,6 +287,10 @@ class Engine {
   Ino first_new_ = kRootIno + 1;  // See Base.
   std::set<Ino> logged_;
   Nanoseconds last_time_ = 0;
+  bool bounded_ = false;
+  bool garbage_ = false;  // Something may have become free since the last sweep.
+  std::size_t most_pending_ = SIZE_MAX;
+  std::uint64_t written_back_ = 0;
 };
 
 template <class Function>

@@ -49,6 +49,7 @@ Ino Engine::Bear(const Change& change, Inode inode) {
 Outcome<Ino> Engine::AddInode(const Caller& caller, Ino dir, std::string_view name, Inode inode,
                               OpKind kind) {
   if (auto free = FreeName(dir, name); !free) return tl::make_unexpected(free.error());
+  if (!HasRoom()) return Refuse(ENOSPC);
   Endow(caller, *current_.Find(dir), inode);
   Change change = Begin(kind, caller, next_ino_);
   if (recording_) change.op.to = inode.target;

@@ -96,6 +96,9 @@ Outcome<std::uint64_t> Engine::Read(Ino ino, std::uint64_t offset, std::uint64_t
   if (!inode) return tl::make_unexpected(inode.error());
   if (offset >= (*inode)->size) return 0;
   length = std::min(length, (*inode)->size - offset);
+  // A fault brings in the pages around it too.
+  constexpr std::uint64_t kAround = 64U << 10;
+  store_->NoteUse(length + kAround);
   (*inode)->content.Gather(*store_, offset, length, out);
   return length;
 }

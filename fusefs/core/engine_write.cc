@@ -15,7 +15,7 @@ Outcome<void> Engine::Write(const Caller& caller, Ino ino, std::uint64_t offset,
   if (!inode) return tl::make_unexpected(inode.error());
   if (bytes.empty()) return {};
   if (offset > kMaxFileBytes || bytes.size() > kMaxFileBytes - offset) return Refuse(EFBIG);
-  const auto content = store_->Append(bytes);
+  const auto content = Keep(bytes);
   if (!content) return tl::make_unexpected(content.error());
   const std::uint64_t end = offset + bytes.size();
   const bool grows = end > (*inode)->size;
@@ -37,7 +37,7 @@ Outcome<void> Engine::WriteBack(const Caller& caller, Ino ino, std::uint64_t off
   const std::uint64_t size = (*inode)->size;
   if (offset >= size) return {};
   bytes = bytes.first(std::min<std::uint64_t>(bytes.size(), size - offset));
-  const auto content = store_->Append(bytes);
+  const auto content = Keep(bytes);
   if (!content) return tl::make_unexpected(content.error());
   Change change = Begin(OpKind::kWriteback, caller, ino);
   change.op.offset = offset;

@@ -82,9 +82,48 @@ std::vector<Pending::Item> Pending::TakeData(Ino ino, std::uint64_t begin, std::
   return Take(std::move(wanted));
 }
 
+std::vector<Pending::Item> Pending::TakeContents(Ino ino, bool size_too) {
+  const auto own = by_ino_.find(ino);
+  if (own == by_ino_.end()) return {};
+  std::vector<std::uint32_t> wanted;
+  for (const std::uint32_t i : own->second) {
+    const CellKind kind = slots_[i].item.effect.kind;
+    if (kind == CellKind::kData || (size_too && kind == CellKind::kSize)) wanted.push_back(i);
+  }
+  return Take(std::move(wanted));
+}
+
 std::vector<Pending::Item> Pending::TakeAll(Ino ino) {
   const auto own = by_ino_.find(ino);
   return own == by_ino_.end() ? std::vector<Item>() : Take(own->second);
+}
+
+std::vector<Pending::Item> Pending::TakeOldest(std::size_t count) {
+  std::vector<std::uint32_t> wanted;
+  OpNumber last = 0;
+  for (std::uint32_t i = 0; i < slots_.size(); ++i) {
+    if (!slots_[i].live) continue;
+    const OpNumber op = slots_[i].item.effect.op;
+    if (wanted.size() >= count && op != last) break;
+    last = op;
+    wanted.push_back(i);
+  }
+  return Take(std::move(wanted));
+}
+
+bool Pending::TiesElsewhere(Ino dir) const {
+  const auto own = by_ino_.find(dir);
+  if (own == by_ino_.end()) return false;
+  return std::ranges::any_of(own->second, [&](std::uint32_t index) {
+    const Effect& effect = slots_[index].item.effect;
+    if (effect.group != GroupTag::kRename) return false;
+    const auto other_half = [&](std::uint32_t i) {
+      const Effect& other = slots_[i].item.effect;
+      return slots_[i].live && other.op == effect.op && other.ino != dir;
+    };
+    const bool before = index > 0 && other_half(index - 1);
+    return before || (index + 1 < slots_.size() && other_half(index + 1));
+  });
 }
 
 std::vector<Pending::Item> Pending::Take(std::vector<std::uint32_t> indexes) {
@@ -98,9 +137,12 @@ std::vector<Pending::Item> Pending::Take(std::vector<std::uint32_t> indexes) {
     if (child != kNoIno && --children_[child] == 0) children_.erase(child);
   }
   live_ -= indexes.size();
-  for (const Item& item : items) {
-    const auto own = by_ino_.find(item.effect.ino);
-    if (own == by_ino_.end()) continue;
+  std::vector<Ino> inos;
+  for (const Item& item : items) inos.push_back(item.effect.ino);
+  std::sort(inos.begin(), inos.end());
+  inos.erase(std::unique(inos.begin(), inos.end()), inos.end());
+  for (const Ino ino : inos) {
+    const auto own = by_ino_.find(ino);
     std::erase_if(own->second, [&](std::uint32_t i) { return !slots_[i].live; });
     if (own->second.empty()) by_ino_.erase(own);
   }

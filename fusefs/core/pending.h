@@ -35,8 +35,26 @@ class Pending {
   // truncation that is durable at once leaves behind it.
   [[nodiscard]] std::vector<Item> TakeData(Ino ino, std::uint64_t begin, std::uint64_t end);
 
+  // Removes and returns the data effects on `ino`, oldest first, and those on its size if asked.
+  [[nodiscard]] std::vector<Item> TakeContents(Ino ino, bool size_too);
+
   // Removes and returns every effect on the contents or attributes of `ino`, oldest first.
   [[nodiscard]] std::vector<Item> TakeAll(Ino ino);
+
+  // Removes and returns the effects of the oldest ops, about `count` of them and no op in part.
+  [[nodiscard]] std::vector<Item> TakeOldest(std::size_t count);
+
+  // Whether some pending entry of directory `dir` is half of a rename that has its other half in
+  // another directory.
+  [[nodiscard]] bool TiesElsewhere(Ino dir) const;
+
+  // Calls visit(effect) for each, in the order they were made.
+  template <class Visit>
+  void ForEach(Visit&& visit) const {
+    for (const Slot& slot : slots_) {
+      if (slot.live) visit(slot.item.effect);
+    }
+  }
 
   // In the order they were made.
   [[nodiscard]] std::vector<Effect> Effects() const;
@@ -46,8 +64,6 @@ class Pending {
   [[nodiscard]] std::uint64_t DataBytes() const;
   // True if some pending entry leads to `ino`.
   [[nodiscard]] bool LeadsTo(Ino ino) const { return children_.contains(ino); }
-  // True if some pending effect acts on `ino`.
-  [[nodiscard]] bool Has(Ino ino) const { return by_ino_.contains(ino); }
   void Clear();
 
  private:

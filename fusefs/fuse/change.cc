@@ -1,8 +1,11 @@
 #include "fusefs/fuse/change.h"
 
+#include <cerrno>
 #include <string>
+#include <utility>
 
 #include "common/fd.h"
+#include "fusefs/fuse/reply.h"
 
 namespace tornfs {
 
@@ -36,6 +39,39 @@ TriggerRequest Describe(const MountContext& context, const Caller& caller, const
   return request;
 }
 
+FaultRequest DescribeForFault(const MountContext& context, const Caller& caller,
+                              std::string_view operation, const Intent& intent) {
+  FaultRequest request;
+  request.operation = operation;
+  request.pid = caller.pid;
+  request.path = PathOf(context, intent.ino, intent.name);
+  if (intent.to_dir != kNoIno) request.to = PathOf(context, intent.to_dir, intent.to_name);
+  request.comm = CommOf(caller.pid);
+  return request;
+}
+
+Fault Failure(int error) {
+  Fault fault;
+  fault.kind = Fault::Kind::kFail;
+  fault.error = error;
+  fault.aftermath = Aftermath::kKeep;
+  return fault;
+}
+
+std::optional<Fault> AskForFault(MountContext& context, const FaultRequest& request) {
+  if (context.resumed) return context.resumed;
+  auto fault = context.faults->Ask(request);
+  if (fault && fault->delay.count() > 0) {
+    context.postponed = fault;
+    return Failure(static_cast<int>(kPutAside));
+  }
+  if (fault && fault->kind == Fault::Kind::kCrash) {
+    context.hook_refused = true;
+    return Failure(EIO);
+  }
+  return fault;
+}
+
 Outcome<void> Refused(MountContext& context) {
   ++context.counters.refused_changes;
   return Refuse(EIO);
@@ -51,6 +87,29 @@ Outcome<void> Consult(MountContext& context, When when, const TriggerRequest& re
 }
 
 }  // namespace
+
+std::optional<Fault> FaultOf(MountContext& context, const Caller& caller, const Intent& intent) {
+  if (context.faults == nullptr || !intent.starts || context.quiesced) return std::nullopt;
+  return AskForFault(context, DescribeForFault(context, caller, OpKindName(intent.kind), intent));
+}
+
+std::optional<Fault> FaultOfUse(MountContext& context, const Caller& caller,
+                                std::string_view operation, Ino ino) {
+  if (context.faults == nullptr) return std::nullopt;
+  return AskForFault(context, DescribeForFault(context, caller, operation, {OpKind::kWrite, ino}));
+}
+
+std::optional<Outcome<void>> EndsRequest(MountContext& context, const Intent& intent,
+                                         const std::optional<Fault>& fault) {
+  if (!fault) return std::nullopt;
+  const bool barrier = IsBarrier(intent.kind);
+  if (fault->kind == Fault::Kind::kLie && barrier) return Outcome<void>();
+  if (fault->kind != Fault::Kind::kFail) return std::nullopt;
+  if (barrier && context.engine.FailBarrier(intent.ino, fault->aftermath) && context.drop_pages) {
+    context.drop_pages(intent.ino);
+  }
+  return Refuse(fault->error);
+}
 
 Outcome<void> BeforeChange(MountContext& context, const Caller& caller, const Intent& intent) {
   if (context.quiesced) return Refused(context);

@@ -6,12 +6,14 @@
 #include <sys/uio.h>
 
 #include <functional>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "fusefs/core/engine.h"
+#include "fusefs/fuse/fault_hook.h"
 #include "fusefs/fuse/node_table.h"
 #include "fusefs/fuse/request_extras.h"
 #include "fusefs/fuse/server.h"
@@ -30,6 +32,12 @@ struct MountContext {
   SpecialFiles special;
   WriteJoiner joiner;
   Hook* hook = nullptr;
+  FaultHook* faults = nullptr;
+  // The request being served is to be put aside, and what is to go wrong with it afterwards.
+  std::optional<Fault> postponed;
+  // The request being served was put aside before; its fault has been decided on.
+  std::optional<Fault> resumed;
+  std::function<void(Ino)> drop_pages;     // Makes the kernel read a file anew.
   std::function<bool(pid_t)> sync_counts;  // Null: everybody's.
   bool quiesced = false;
   bool hook_refused = false;  // Hook::Refused is due once the request has been answered.

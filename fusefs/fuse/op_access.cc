@@ -2,6 +2,7 @@
 // root (server.h, check_permissions).
 #include <unistd.h>
 
+#include "fusefs/fuse/change.h"
 #include "fusefs/fuse/ops.h"
 #include "fusefs/fuse/reply.h"
 
@@ -9,6 +10,8 @@ namespace tornfs {
 
 void OpAccess(fuse_req_t req, fuse_ino_t node, int mask) {
   Serve(req, [&](MountContext& context) -> Reply {
+    const auto fault = FaultOfUse(context, CallerOf(req), "access", NodeTable::InoOf(node));
+    if (fault && fault->kind == Fault::Kind::kFail) return Errno{fault->error};
     const auto attributes = context.Stat(NodeTable::InoOf(node));
     if (!attributes) return attributes.error();
     constexpr mode_t kAnyExecute = S_IXUSR | S_IXGRP | S_IXOTH;

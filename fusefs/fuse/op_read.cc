@@ -1,4 +1,6 @@
 // READ: the reply points into the content store; nothing is copied in user space.
+#include "fusefs/fuse/change.h"
+#include "fusefs/fuse/harmed_data.h"
 #include "fusefs/fuse/ops.h"
 #include "fusefs/fuse/reply.h"
 
@@ -14,9 +16,12 @@ void OpRead(fuse_req_t req, fuse_ino_t node, std::size_t size, off_t offset,
       if (begin >= content.size()) return TextReply{};
       return TextReply{content.substr(begin, size)};
     }
+    const auto fault = FaultOfUse(context, CallerOf(req), "read", ino);
+    if (fault && fault->kind == Fault::Kind::kFail) return Errno{fault->error};
     context.pieces.clear();
     const auto length = context.engine.Read(ino, begin, size, context.pieces);
     if (!length) return length.error();
+    if (fault) return TextReply{HarmedRead(context, *fault)};
     return PiecesReply{context.pieces};
   });
 }

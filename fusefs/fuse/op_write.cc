@@ -3,6 +3,7 @@
 #include <span>
 
 #include "fusefs/fuse/change.h"
+#include "fusefs/fuse/harmed_data.h"
 #include "fusefs/fuse/ops.h"
 #include "fusefs/fuse/reply.h"
 
@@ -16,22 +17,31 @@ Outcome<void> WriteBack(MountContext& context, const Caller& caller, const Write
                 [&] { return context.engine.WriteBack(caller, part.ino, part.offset, data); });
 }
 
-Outcome<void> WritePart(MountContext& context, const Caller& caller, const WriteJoiner::Part& part,
-                        std::span<const std::byte> data) {
+// Returns how many bytes the program is told were written.
+Outcome<std::uint64_t> WritePart(MountContext& context, const Caller& caller,
+                                 const WriteJoiner::Part& part, std::span<const std::byte> data) {
   const WriteJoiner::Verdict verdict = context.joiner.Judge(part, context.engine.next_op());
   Intent intent{OpKind::kWrite, part.ino};
   intent.starts = !verdict.joins;
   intent.ends = verdict.completes;
-  const auto done = Change(context, caller, intent, [&] {
-    return context.engine.Write(caller, part.ino, part.offset, data, verdict.joins);
-  });
-  if (!done) {
+  const auto fault = FaultOf(context, caller, intent);
+  if (const auto end = EndsRequest(context, intent, fault); end && !*end) {
     context.joiner.Reset();
-    return done;
+    return tl::make_unexpected(end->error());
+  }
+  const HarmedWrite harmed(part.offset, data, fault);
+  if (harmed.is_short()) intent.ends = true;  // The kernel ends the write(2) here.
+  const auto done = ChangeUnharmed(context, caller, intent, [&] {
+    return context.engine.Write(caller, part.ino, harmed.offset(), harmed.bytes(), verdict.joins);
+  });
+  if (!done || harmed.is_short()) {
+    context.joiner.Reset();
+    if (!done) return tl::make_unexpected(done.error());
+    return harmed.bytes().size();
   }
   if (verdict.joins) ++context.counters.joined_parts;
   context.joiner.Performed(part, verdict, context.engine.next_op());
-  return {};
+  return data.size();
 }
 
 }  // namespace
@@ -48,10 +58,14 @@ void OpWrite(fuse_req_t req, fuse_ino_t node, const char* bytes, std::size_t siz
     }
     const Caller caller = CallerOf(req);
     const WriteJoiner::Part part{ino, caller.pid, static_cast<std::uint64_t>(offset), size};
-    const auto done = file->writepage != 0 ? WriteBack(context, caller, part, data)
-                                           : WritePart(context, caller, part, data);
-    if (!done) return done.error();
-    return CountReply{size};
+    if (file->writepage != 0) {
+      const auto done = WriteBack(context, caller, part, data);
+      if (!done) return done.error();
+      return CountReply{size};
+    }
+    const auto written = WritePart(context, caller, part, data);
+    if (!written) return written.error();
+    return CountReply{*written};
   });
 }
 

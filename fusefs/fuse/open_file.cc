@@ -25,6 +25,8 @@ Outcome<fuse_file_info> OpenFileOf(MountContext& context, const Caller& caller, 
     answer.direct_io = ino == NodeTable::kStdoutIno ? 1 : 0;
     return answer;
   }
+  const auto fault = FaultOfUse(context, caller, "open", ino);
+  if (fault && fault->kind == Fault::Kind::kFail) return Refuse(fault->error);
   if (const auto may = context.engine.MayOpen(ino, file.flags); !may) {
     return tl::make_unexpected(may.error());
   }

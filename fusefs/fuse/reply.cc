@@ -23,7 +23,11 @@ struct Sender {
   fuse_req_t req;
   MountContext& context;
 
-  int operator()(Errno error) const { return fuse_reply_err(req, static_cast<int>(error)); }
+  int operator()(Errno error) const {
+    if (error != kPutAside) return fuse_reply_err(req, static_cast<int>(error));
+    fuse_reply_none(req);
+    return 0;
+  }
 
   int operator()(const EntryReply& entry) const {
     const fuse_entry_param parameters = EntryParameters(context, entry);

@@ -19,6 +19,8 @@
 namespace tornfs {
 
 inline constexpr Errno kSuccess{0};
+// No answer now: the request is put aside (fault_hook.h) and will be served anew.
+inline constexpr Errno kPutAside{-1};
 
 // A name that leads to an inode, which the kernel remembers; or, with kNoIno, to none.
 struct EntryReply {

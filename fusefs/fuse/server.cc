@@ -3,12 +3,14 @@
 #include <fcntl.h>
 #include <sys/epoll.h>
 #include <sys/stat.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <utility>
 #include <vector>
 
+#include "common/check.h"
 #include "common/fd.h"
 #include "fusefs/fuse/helper_thread.h"
 #include "fusefs/fuse/mount_context.h"
@@ -27,6 +29,7 @@ class Server::Impl {
   // Serves until the kernel has nothing queued.
   void Drain();
   void DropEpoch(std::vector<NodeTable::Dead> dead);
+  void ServePutAside(Session::PutAsideUntil until);
   [[nodiscard]] bool died() const { return died_; }
   [[nodiscard]] HelperThread& helper() { return *helper_; }
   void StopThreads();
@@ -35,10 +38,13 @@ class Server::Impl {
 
  private:
   bool Serve();
+  void SetTimer();
 
   EventLoop& loop_;
   std::unique_ptr<Session> session_;
   std::unique_ptr<HelperThread> helper_;
+  Fd timer_;  // Set for the next request that was put aside.
+  int depth_ = 0;
   // For pulling the pages of one node alone: what the other one does may wait for that.
   std::unique_ptr<HelperThread> puller_;
   bool died_ = false;
@@ -69,17 +75,52 @@ Status Server::Impl::Start() {
   const bool greeted = loop_.RunUntil([this] { return context.initialized || died_; },
                                       EventLoop::Clock::now() + kPatience);
   if (!greeted || died_) return Fail(ErrorCode::kIo, "the kernel does not talk to the mount");
+  context.drop_pages = [this](Ino ino) {
+    const fuse_ino_t node = context.nodes.NodeOf(ino);
+    helper_->Post([session = session_.get(), node] { session->NotifyPages(node); });
+  };
   context.kernel_epochs = context.options.use_kernel_epochs && session_->NotifyEpoch();
   return {};
 }
 
 bool Server::Impl::Serve() {
+  ++depth_;
   const bool served = session_->ServeOne();
+  --depth_;
+  if (session_->NextDue()) SetTimer();
   if (!died_ && session_->ended()) {
     died_ = true;
     loop_.RemoveFd(session_->fd());
   }
   return served;
+}
+
+void Server::Impl::SetTimer() {
+  if (died_ || !session_->NextDue()) return;
+  if (!timer_.valid()) {
+    timer_ = Fd(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
+    CHECK(timer_.valid());
+    loop_.AddFd(timer_.get(), EPOLLIN, [this](std::uint32_t) {
+      std::uint64_t expirations = 0;
+      (void)!read(timer_.get(), &expirations, sizeof expirations);
+      ServePutAside(Session::PutAsideUntil::kDue);
+    });
+  }
+  // steady_clock is CLOCK_MONOTONIC.
+  const auto due = session_->NextDue()->time_since_epoch();
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(due);
+  itimerspec when{};
+  when.it_value.tv_sec = seconds.count();
+  when.it_value.tv_nsec = std::chrono::nanoseconds(due - seconds).count();
+  CHECK(timerfd_settime(timer_.get(), TFD_TIMER_ABSTIME, &when, nullptr) == 0);
+}
+
+void Server::Impl::ServePutAside(Session::PutAsideUntil until) {
+  if (died_) return;
+  ++depth_;
+  session_->ServePutAside(until);
+  --depth_;
+  SetTimer();
 }
 
 void Server::Impl::Drain() {
@@ -96,8 +137,11 @@ void Server::Impl::Unmount() {
   StopThreads();
   if (!session_) return;
   if (!died_) loop_.RemoveFd(session_->fd());
+  if (timer_.valid()) loop_.RemoveFd(timer_.get());
+  timer_.Reset();
   died_ = true;
-  session_.reset();
+  session_->Detach();
+  if (depth_ == 0) session_.reset();  // Else a handler is still to answer.
 }
 
 void Server::Impl::DropEpoch(std::vector<NodeTable::Dead> dead) {
@@ -151,11 +195,14 @@ void Server::BeginEpoch() {
   context.special.BeginEpoch();
   context.quiesced = false;
   impl_->DropEpoch(context.nodes.BeginEpoch());
+  // They are of a dead epoch now, and the kernel holds pages for them.
+  impl_->ServePutAside(Session::PutAsideUntil::kEnd);
 }
 
 void Server::FinishNotifications() { impl_->helper().Finish(); }
 
 void Server::SetHook(Hook* hook) { impl_->context.hook = hook; }
+void Server::SetFaultHook(FaultHook* hook) { impl_->context.faults = hook; }
 void Server::Quiesce(bool on) { impl_->context.quiesced = on; }
 bool Server::quiesced() const { return impl_->context.quiesced; }
 
@@ -178,6 +225,7 @@ void Server::RunElsewhere(const std::function<void()>& work) { impl_->helper().R
 
 Status Server::PullPages() {
   Status status;
+  impl_->ServePutAside(Session::PutAsideUntil::kNow);  // Those hold pages.
   RunElsewhere([&] {
     const auto root = OpenFile(mount_point(), O_RDONLY | O_DIRECTORY);
     if (!root) {

@@ -34,6 +34,7 @@
 #include "common/result.h"
 #include "fusefs/core/engine.h"
 #include "fusefs/fuse/event_loop.h"
+#include "fusefs/fuse/fault_hook.h"
 #include "fusefs/fuse/hook.h"
 
 namespace tornfs {
@@ -97,6 +98,9 @@ class Server {
   // Asked about every state-changing request; null for none. Costs the path and the caller's name
   // per request, so leave it null when nothing is armed. Must outlive its use.
   void SetHook(Hook* hook);
+  // Asked about every request that something could go wrong with; null for none. Must outlive its
+  // use.
+  void SetFaultHook(FaultHook* hook);
   // While on, every state-changing request is answered EIO, on the root too, and lines of standard
   // output are refused; reading goes on.
   void Quiesce(bool on);

@@ -5,6 +5,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdarg>
@@ -12,6 +13,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <string>
 #include <utility>
 
@@ -179,7 +181,7 @@ Session::Session(MountContext& context, fuse_session* session)
     : context_(context), session_(session) {}
 
 Session::~Session() {
-  if (mounted_) fuse_session_unmount(session_);
+  Detach();
   fuse_session_destroy(session_);
   for (const fuse_buf& buffer : buffers_) std::free(buffer.mem);
 }
@@ -195,13 +197,63 @@ bool Session::ServeOne() {
   buffers_[depth_].mem = buffer.mem;
   if (received <= 0) return false;
   ++context_.counters.requests;
+  // Served meanwhile, from within one that was put aside.
+  const auto resumed = std::exchange(context_.resumed, std::nullopt);
   ++depth_;
+  Process(buffer, nullptr);
+  --depth_;
+  context_.resumed = resumed;
+  return true;
+}
+
+void Session::Process(fuse_buf& buffer, const RequestExtras* extras) {
   if (!AnswerByHeader(buffer)) {
-    context_.request = TakeExtras(buffer, context_.greeting);
+    context_.request = extras != nullptr ? *extras : TakeExtras(buffer, context_.greeting);
     fuse_session_process_buf(session_, &buffer);
   }
-  --depth_;
-  return true;
+  if (!context_.postponed) return;
+  PutAsideRequest put{std::chrono::steady_clock::now() + context_.postponed->delay,
+                      {},
+                      context_.request,
+                      *context_.postponed};
+  put.fault.delay = std::chrono::milliseconds(0);
+  context_.postponed.reset();
+  const char* bytes = static_cast<const char*>(buffer.mem);
+  put.request.assign(bytes, bytes + buffer.size);
+  put_aside_.push_back(std::move(put));
+}
+
+std::optional<std::chrono::steady_clock::time_point> Session::NextDue() const {
+  std::optional<std::chrono::steady_clock::time_point> next;
+  for (const PutAsideRequest& put : put_aside_) {
+    if (!next || put.due < *next) next = put.due;
+  }
+  return next;
+}
+
+void Session::ServePutAside(PutAsideUntil until) {
+  const auto now = std::chrono::steady_clock::now();
+  const auto later = std::stable_partition(
+      put_aside_.begin(), put_aside_.end(),
+      [&](const PutAsideRequest& put) { return until == PutAsideUntil::kDue && put.due > now; });
+  std::vector<PutAsideRequest> due(std::make_move_iterator(later),
+                                   std::make_move_iterator(put_aside_.end()));
+  put_aside_.erase(later, put_aside_.end());
+  for (PutAsideRequest& put : due) {
+    if (until == PutAsideUntil::kEnd) {
+      put.fault = Fault{.kind = Fault::Kind::kFail, .error = EIO, .aftermath = Aftermath::kKeep};
+    }
+    context_.resumed = put.fault;
+    fuse_buf buffer{};
+    buffer.mem = put.request.data();
+    buffer.size = put.request.size();
+    Process(buffer, &put.extras);
+    context_.resumed.reset();
+  }
+}
+
+void Session::Detach() {
+  if (std::exchange(mounted_, false)) fuse_session_unmount(session_);
 }
 
 bool Session::AnswerByHeader(const fuse_buf& buffer) {
@@ -231,8 +283,11 @@ bool Session::AnswerByHeader(const fuse_buf& buffer) {
   }
   switch (header.opcode) {
     case FUSE_SYNCFS:
-      ReplyError(header.unique, PerformSyncfs(context_, static_cast<pid_t>(header.pid)));
-      NotifyRefusal(context_);
+      if (const int error = PerformSyncfs(context_, static_cast<pid_t>(header.pid));
+          !context_.postponed) {
+        ReplyError(header.unique, error);
+        NotifyRefusal(context_);
+      }
       return true;
     case kOpcodeStatx: AnswerStatx(header.unique, header.nodeid); return true;
     case kOpcodeCopyFileRange64: ReplyError(header.unique, ENOSYS); return true;

@@ -6,7 +6,10 @@
 // Threads: the loop's; Notify* also from the helper thread.
 #pragma once
 
+#include <chrono>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,6 +37,20 @@ class Session {
   // one is being served.
   bool ServeOne();
 
+  // --- requests put aside ---
+
+  // When the next one is due; empty if there is none.
+  [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> NextDue() const;
+  enum class PutAsideUntil : std::uint8_t {
+    kDue,  // Serves those that are due.
+    kNow,  // Serves all of them.
+    kEnd,  // Answers all of them EIO: their epoch is over.
+  };
+  void ServePutAside(PutAsideUntil until);
+
+  // Takes the mount away, also while a request is being served, whose answer then goes nowhere.
+  void Detach();
+
   // Makes every dentry of the mount be looked up again: FUSE_NOTIFY_INC_EPOCH. Never blocks.
   // Returns false where the kernel does not know it.
   [[nodiscard]] bool NotifyEpoch();
@@ -51,9 +68,18 @@ class Session {
   [[nodiscard]] bool AnswerByHeader(const fuse_buf& buffer);
   void ReplyError(std::uint64_t unique, int error);
   void AnswerStatx(std::uint64_t unique, fuse_ino_t node);
+  // `extras` were taken off the request before; null if it is as it came.
+  void Process(fuse_buf& buffer, const RequestExtras* extras);
 
   MountContext& context_;
   fuse_session* session_;
+  struct PutAsideRequest {
+    std::chrono::steady_clock::time_point due;
+    std::vector<char> request;  // As it was after its extras were taken.
+    RequestExtras extras;
+    Fault fault;  // Without its delay.
+  };
+  std::vector<PutAsideRequest> put_aside_;
   bool mounted_ = false;
   std::vector<fuse_buf> buffers_;  // One per depth of nested serving; libfuse allocates them.
   std::size_t depth_ = 0;

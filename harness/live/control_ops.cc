@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "common/memory.h"
+
 namespace tornfs::harness {
 namespace {
 
@@ -30,8 +32,9 @@ Json ArmedCrash(const Crasher& crasher) {
 
 }  // namespace
 
-ControlOps::ControlOps(LiveMount& mount, Crasher& crasher, ControlServer& control)
-    : mount_(mount), crasher_(crasher), control_(control) {
+ControlOps::ControlOps(LiveMount& mount, Crasher& crasher, FaultTable& faults,
+                       ControlServer& control)
+    : mount_(mount), crasher_(crasher), faults_(faults), control_(control) {
   control.On("status", [this](const Json&) { return Status(); });
   control.On("unsynced", [this](const Json&) { return Unsynced(); });
   control.On("sync", [this](const Json&) { return Sync(); });
@@ -40,6 +43,10 @@ ControlOps::ControlOps(LiveMount& mount, Crasher& crasher, ControlServer& contro
   control.On("arm", [this](const Json& args) { return Arm(args); });
   control.On("disarm", [this](const Json&) -> Result<Json> {
     return Json{{"was_armed", crasher_.Disarm()}};
+  });
+  control.On("fault", [this](const Json& args) { return AddFault(args); });
+  control.On("clear-faults", [this](const Json&) -> Result<Json> {
+    return Json{{"rules", faults_.Clear()}};
   });
   control.On("umount", [this](const Json&) { return Umount(); });
 }
@@ -51,6 +58,17 @@ Json ControlOps::Counters() const {
           {"refused_changes", counters.refused_changes},
           {"joined_parts", counters.joined_parts},
           {"syncs_seen", counters.syncs_seen}};
+}
+
+Json ControlOps::Memory() const {
+  const ContentStore& store = mount_.store();
+  const ContentStore::Options& options = store.options();
+  return {{"limit", options.memory_limit},
+          {"resident", ResidentBytes()},
+          {"store", options.directory.empty() ? Json() : Json(options.directory)},
+          {"moved_bytes", store.moved()},
+          {"short", store.tight()},
+          {"written_back", mount_.engine().written_back()}};
 }
 
 Result<Json> ControlOps::Status() {
@@ -66,12 +84,14 @@ Result<Json> ControlOps::Status() {
               {"pending_effects", engine.pending().size()},
               {"pending_bytes", engine.pending().DataBytes()},
               {"stored_bytes", mount_.store().size()},
+              {"memory", Memory()},
               {"uptime_ms", uptime.count()},
               // The kernel passes sync(2) and syncfs(2) on to fuseblk mounts only.
               {"sync_seen", false},
               {"armed", ArmedCrash(crasher_)},
               {"crashing", crasher_.crashing()},
               {"last_crash", LastCrash(crasher_)},
+              {"faults", faults_.ToJson()},
               {"counters", Counters()}};
 }
 
@@ -126,6 +146,14 @@ Result<Json> ControlOps::Arm(const Json& args) {
   if (!trigger) return tl::make_unexpected(trigger.error());
   crasher_.Arm(*trigger, std::move(*options));
   return Json{{"trigger", FormatTrigger(*trigger)}};
+}
+
+Result<Json> ControlOps::AddFault(const Json& args) {
+  auto rule = ParseFaultRule(args.value("rule", ""));
+  if (!rule) return tl::make_unexpected(rule.error());
+  Json added{{"rule", rule->text}};
+  faults_.Add(std::move(*rule));
+  return added;
 }
 
 Result<Json> ControlOps::Umount() {

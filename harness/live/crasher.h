@@ -33,6 +33,18 @@ class Victims {
   [[nodiscard]] virtual std::size_t AwaitGone() = 0;
 };
 
+// A crash that waits for a moment that no trigger can say.
+class Trap {
+ public:
+  virtual ~Trap() = default;
+  // Asked at each stage of every state-changing request. True if the crash is to be here.
+  [[nodiscard]] virtual bool Springs(When when, const TriggerRequest& request) = 0;
+  // Picks what survives: `engine` has the crash state afterwards.
+  [[nodiscard]] virtual Result<CrashReport> Lose(Engine& engine) = 0;
+  // After the crash.
+  virtual void Sprung(const Result<CrashReport>& report) = 0;
+};
+
 class Crasher : private Hook {
  public:
   // Called at step 1, and with the outcome after step 5.
@@ -56,6 +68,11 @@ class Crasher : private Hook {
   void Arm(Trigger trigger, CrashOptions options);
   // Whether something was armed.
   bool Disarm();
+  // A trap beside what is armed; null for none. Must outlive its use.
+  void SetTrap(Trap* trap);
+  // Springs the trap at a request that no hook is asked about, such as a read. The caller makes
+  // sure that Refused is called when that request has been answered (Fault::Kind::kCrash).
+  void SpringTrap();
 
   struct Armed {
     ArmedTrigger trigger;
@@ -69,9 +86,11 @@ class Crasher : private Hook {
  private:
   bool Consult(When when, const TriggerRequest& request) override;
   void Refused() override;
-  [[nodiscard]] Result<CrashReport> Finish(const CrashOptions& options,
+  using Loss = std::function<Result<CrashReport>(Engine&)>;
+  void UpdateHook();
+  [[nodiscard]] Result<CrashReport> Finish(const Loss& lose, bool kill,
                                            const std::optional<CrashPoint>& point);
-  [[nodiscard]] Result<CrashReport> Replace(const CrashOptions& options,
+  [[nodiscard]] Result<CrashReport> Replace(const Loss& lose,
                                             const std::optional<CrashPoint>& point);
 
   Server& server_;
@@ -80,6 +99,9 @@ class Crasher : private Hook {
   std::optional<Armed> armed_;
   std::optional<CrashPoint> fired_;  // Where it fired, until Refused.
   CrashOptions fired_options_;
+  Trap* trap_ = nullptr;
+  bool sprung_ = false;        // The trap is what fired.
+  bool trap_strikes_ = false;  // The crash under way is the trap's.
   bool crashing_ = false;
   std::optional<Result<CrashReport>> last_;
 };

@@ -40,6 +40,7 @@ Result<std::unique_ptr<LiveMount>> LiveMount::Mount(EventLoop& loop,
   auto base = FirstBase(*mount->store_, options);
   if (!base) return tl::make_unexpected(base.error());
   mount->engine_->Load(std::move(*base), false);
+  mount->engine_->BoundMemory();
   MountOptions mounting;
   mounting.mount_point = options.mount_point;
   mounting.allow_other = options.allow_other;
@@ -70,6 +71,7 @@ void LiveMount::RestartHistory() {
 }
 
 Status LiveMount::Export(const std::string& directory) {
+  const ContentStore::Hold hold(*store_);
   const Tree tree = engine_->current();
   Status exported;
   // Not here: the directory may lie on the mount.

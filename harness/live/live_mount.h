@@ -18,7 +18,7 @@ namespace tornfs::harness {
 struct LiveMountOptions {
   std::string mount_point;  // Absolute.
   std::string import;       // A directory to start from; empty: an empty tree.
-  std::string store;        // Where contents spill to; empty: memory only.
+  std::string store;        // Where contents go when memory is short; empty: nowhere.
   std::uint64_t memory_limit = UINT64_MAX;
   const Model* model = nullptr;
   bool allow_other = false;

@@ -10,6 +10,7 @@
 #include "fusefs/core/trigger.h"
 #include "harness/identity.h"
 #include "harness/live/crash_options.h"
+#include "harness/live/fault_rule.h"
 #include "harness/live/live_mount.h"
 
 namespace tornfs::harness {
@@ -23,6 +24,7 @@ struct RunOptions {
   std::optional<Trigger> trigger;
   bool crash_at_end = false;
   CrashOptions crash;
+  std::vector<FaultRule> faults;
   std::uint64_t seed = 1;  // TORNFS_SEED
   std::optional<std::chrono::milliseconds> timeout;
   std::optional<Identity> identity;

@@ -13,6 +13,7 @@
 #include "harness/command_line.h"
 #include "harness/cpu.h"
 #include "harness/live/crasher.h"
+#include "harness/live/fault_table.h"
 #include "harness/live/program_runner.h"
 #include "harness/live/run_place.h"
 #include "harness/live/signals.h"
@@ -34,6 +35,7 @@ class RunSession {
         mount_(mount),
         runner_(runner),
         crasher_(mount.server(), runner),
+        faults_(mount.server()),
         tee_(mount.server(), STDOUT_FILENO),
         context_{std::filesystem::current_path().string(), place.mount_point(),
                  place.mount_point() + "/" + kPromisesName} {
@@ -65,6 +67,7 @@ class RunSession {
   // The crash that was asked for, if it came. Returns the status that follows from it.
   int Judge(int workload_status);
   int ReportCrash(const Result<CrashReport>& crash);
+  void ReportFaults();
 
   struct Program {
     const char* what;  // "the setup", ...
@@ -90,6 +93,7 @@ class RunSession {
   LiveMount& mount_;
   ProgramRunner& runner_;
   Crasher crasher_;
+  FaultTable faults_;
   StdoutTee tee_;
   const CommandContext context_;
   Json result_ = Json::object();
@@ -99,7 +103,10 @@ class RunSession {
 int RunSession::Steps() {
   if (const int failed = Setup(); failed != kExitOk) return failed;
   if (options_.trigger) crasher_.Arm(*options_.trigger, options_.crash);
+  for (const FaultRule& rule : options_.faults) faults_.Add(rule);
   int status = Run({"the program", options_.workload, true});
+  (void)faults_.Clear();
+  if (!options_.faults.empty()) ReportFaults();
   if (!ended_) return status;
   Struck();
   result_["program_status"] = status;
@@ -147,6 +154,12 @@ int RunSession::ReportCrash(const Result<CrashReport>& crash) {
   result_["crash"] = ToJson(*crash);
   if (!options_.json) Say("tornfs: " + Describe(*crash));
   return kExitOk;
+}
+
+void RunSession::ReportFaults() {
+  result_["faults"] = faults_.ToJson();
+  if (options_.json) return;
+  Say("tornfs: " + std::to_string(faults_.injected()) + " faults were injected");
 }
 
 int RunSession::Then(int status) {

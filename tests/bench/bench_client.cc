@@ -1,6 +1,7 @@
 // bench_client: the programs that tests/bench/run.py takes the time of.
 //
 //   bench_client ops DIR COUNT          file operations in DIR; prints nanoseconds per operation
+//   bench_client stream DIR MEGABYTES   sequential I/O and fsyncs of ever larger files, likewise
 //   bench_client spawn COUNT CMD...     starts CMD so often, one after the other; prints
 //   runs/second
 #include <fcntl.h>
@@ -79,6 +80,38 @@ void Operations(const std::string& directory, int count) {
        [&](int i) { Must(::unlink(others[static_cast<std::size_t>(i)].c_str()) == 0, "unlink"); });
 }
 
+// Whole files, a MiB at a time, and an fsync of one page in files of several sizes.
+void Streams(const std::string& directory, int megabytes) {
+  Must(::chdir(directory.c_str()) == 0, "chdir");
+  constexpr std::size_t kMebibyte = 1U << 20;
+  std::vector<char> buffer(kMebibyte, 'x');
+  const int fd = ::open("stream", O_RDWR | O_CREAT, 0644);
+  Must(fd >= 0, "open");
+  const auto at = [](int i) { return static_cast<off_t>(i) << 20; };
+  const auto full = static_cast<ssize_t>(kMebibyte);
+  const auto write = [&](int i) {
+    Must(::pwrite(fd, buffer.data(), kMebibyte, at(i)) == full, "pwrite");
+  };
+  Time("write-1MiB", megabytes, write);
+  Time("rewrite-1MiB", megabytes, write);
+  Must(::fsync(fd) == 0 && ::posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED) == 0, "fadvise");
+  Time("read-1MiB", megabytes,
+       [&](int i) { Must(::pread(fd, buffer.data(), kMebibyte, at(i)) == full, "pread"); });
+  Time("warm-read-4KiB", megabytes * 16, [&](int i) {
+    Must(::pread(fd, buffer.data(), 4096, static_cast<off_t>(i) * 4096) == 4096, "pread");
+  });
+  for (const int size : {0, megabytes / 16, megabytes}) {
+    Must(::ftruncate(fd, 0) == 0, "ftruncate");
+    for (int i = 0; i < size; ++i) write(i);
+    Must(::fsync(fd) == 0, "fsync");
+    const std::string name = "fsync-at-" + std::to_string(size) + "MiB";
+    Time(name.c_str(), 500, [&](int) {
+      Must(::pwrite(fd, buffer.data(), 4096, 0) == 4096 && ::fsync(fd) == 0, "fsync");
+    });
+  }
+  Must(::close(fd) == 0 && ::unlink("stream") == 0, "unlink");
+}
+
 void Spawn(int count, char** command) {
   posix_spawn_file_actions_t actions;
   ::posix_spawn_file_actions_init(&actions);
@@ -102,10 +135,13 @@ int main(int argc, char** argv) {
   const std::string way = argc > 3 ? argv[1] : "";
   if (way == "ops" && argc == 4) {
     Operations(argv[2], std::atoi(argv[3]));
+  } else if (way == "stream" && argc == 4) {
+    Streams(argv[2], std::atoi(argv[3]));
   } else if (way == "spawn") {
     Spawn(std::atoi(argv[2]), argv + 3);
   } else {
-    std::fputs("usage: bench_client ops DIR COUNT | bench_client spawn COUNT CMD...\n", stderr);
+    std::fputs("usage: bench_client ops|stream DIR COUNT | bench_client spawn COUNT CMD...\n",
+               stderr);
     return 2;
   }
   return 0;

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Benchmarks, side by side and interleaved, as ratios: `run.py [--rounds N] [--bin DIR]`.
+"""Benchmarks, side by side and interleaved, as ratios: `run.py [--rounds N] [--bin DIR] [--only PART...]`.
 
 1. Crash states judged per second, one `journal verify` each, against the rate of the same command
    started in a loop on tmpfs; also by the processor time that one run takes, which other load on
    the machine changes less.
-2. The time of file operations on a mount against libfuse's passthrough_ll over tmpfs, daemon and
+2. The time of file operations, and of sequential I/O and fsync by file size, on a mount against
+   tmpfs, ext4 on a loop device, and libfuse's passthrough and passthrough_ll over tmpfs, daemon and
    client on one core.
 
 DIR holds tornfs, journal and bench_client; the environment variable TORNFS_BIN names it otherwise.
@@ -26,8 +27,8 @@ import tempfile
 from pathlib import Path
 
 EXAMPLES = Path("/usr/share/doc/libfuse3-dev/examples")
-OPERATIONS = ("write", "write+fsync", "create", "rename", "unlink", "stat")
 COUNT = 2000
+MEGABYTES = 512
 SPAWNS = 1000
 RECORDS = "".join(f"record {number}\n" for number in range(1, 65))
 VERIFY = "journal verify --dir j --promises {promises}"
@@ -85,46 +86,73 @@ class States:
 
 
 class Mounts:
-    """The three file systems that the operations are timed on."""
+    """The file systems that operations are timed on."""
 
     def __init__(self, folder, core):
         self.folder = folder
         self.core = core
-        self.passthrough = folder / "passthrough_ll"
-        source = EXAMPLES / "passthrough_ll.c"
-        text = source.read_bytes() if source.exists() else gzip.decompress(
-            source.with_suffix(".c.gz").read_bytes())
-        (folder / "passthrough_ll.c").write_bytes(text)
-        shutil.copy(EXAMPLES / "passthrough_helpers.h", folder)
+        for name, helpers in (("passthrough_ll", "passthrough_helpers.h"), ("passthrough", None)):
+            source = EXAMPLES / f"{name}.c"
+            text = source.read_bytes() if source.exists() else gzip.decompress(
+                source.with_suffix(".c.gz").read_bytes())
+            (folder / f"{name}.c").write_bytes(text)
+            if helpers:
+                shutil.copy(EXAMPLES / helpers, folder)
         flags = run("pkg-config", "--cflags", "--libs", "fuse3").split()
-        run("gcc", "-O2", "-w", folder / "passthrough_ll.c", "-o", self.passthrough, *flags)
+        for name in ("passthrough_ll", "passthrough"):
+            run("gcc", "-O2", "-w", folder / f"{name}.c", "-o", folder / name, *flags)
 
-    def time(self, place):
-        out = run("bench_client", "ops", place, COUNT, core=self.core)
+    def time(self, place, way, count):
+        out = run("bench_client", way, place, count, core=self.core)
         return {name: float(time) for name, time in (line.split() for line in out.splitlines())}
 
-    def tmpfs(self):
+    def tmpfs(self, way, count):
         place = Path(tempfile.mkdtemp(dir=self.folder))
-        times = self.time(place)
+        times = self.time(place, way, count)
         shutil.rmtree(place)
         return times
 
-    def tornfs(self):
+    def ext4(self, way, count):
+        point = Path(tempfile.mkdtemp(dir=self.folder))
+        image = Path(tempfile.mkstemp(prefix="tornfs-bench-", dir="/var/tmp")[1])
+        os.truncate(image, 4 << 30)
+        run("mkfs.ext4", "-q", "-F", image)
+        run("mount", "-o", "loop", image, point)
+        image.unlink()
+        try:
+            return self.time(point, way, count)
+        finally:
+            run("umount", point)
+            point.rmdir()
+
+    def tornfs(self, way, count):
         point = Path(tempfile.mkdtemp(dir=self.folder))
         run("tornfs", "mount", point, "--pin", self.core)
         try:
-            return self.time(point)
+            return self.time(point, way, count)
         finally:
             run("tornfs", "umount", point)
             point.rmdir()
 
-    def passthrough_ll(self):
+    def passthrough(self, way, count):
+        """All of this mount namespace below a mount; the files are on tmpfs."""
+        point = Path(tempfile.mkdtemp(dir=self.folder))
+        source = Path(tempfile.mkdtemp(dir=self.folder))
+        run(self.folder / "passthrough", "-s", point, core=self.core)
+        try:
+            return self.time(f"{point}{source}", way, count)
+        finally:
+            run("fusermount3", "-u", point)
+            point.rmdir()
+            shutil.rmtree(source)
+
+    def passthrough_ll(self, way, count):
         point = Path(tempfile.mkdtemp(dir=self.folder))
         source = Path(tempfile.mkdtemp(dir=self.folder))
         # In the background: returns when it is mounted.
-        run(self.passthrough, "-s", "-o", f"source={source}", point, core=self.core)
+        run(self.folder / "passthrough_ll", "-s", "-o", f"source={source}", point, core=self.core)
         try:
-            return self.time(point)
+            return self.time(point, way, count)
         finally:
             run("fusermount3", "-u", point)
             point.rmdir()
@@ -154,26 +182,30 @@ def print_states(folder, rounds):
         print(f"\nTwo cores judge {gain:.2f} times as many states as one.")
 
 
-def print_operations(folder, core, rounds):
-    mounts = Mounts(folder, core)
-    kinds = {"tmpfs": mounts.tmpfs, "passthrough_ll": mounts.passthrough_ll, "tornfs": mounts.tornfs}
-    times = {kind: [] for kind in kinds}
+def print_operations(mounts, way, count, rounds):
+    """Microseconds per operation, all kinds in each round; ratios are those of each round."""
+    names = ("tmpfs", "ext4", "passthrough", "passthrough_ll", "tornfs")
+    times = {name: [] for name in names}
     for _ in range(rounds):
-        for kind, take in kinds.items():
-            times[kind].append(take())
-    print("| operation | tmpfs, us | passthrough_ll, us | tornfs, us | tornfs / passthrough_ll |")
-    print("|---|---|---|---|---|")
-    for name in OPERATIONS:
-        medians = [statistics.median(each[name] for each in times[kind]) / 1000 for kind in kinds]
-        ratios = [ours[name] / theirs[name] for ours, theirs in zip(times["tornfs"], times["passthrough_ll"])]
-        columns = " | ".join(f"{median:.2f}" for median in medians)
-        print(f"| {name} | {columns} | {statistics.median(ratios):.2f} |")
+        for name in names:
+            times[name].append(getattr(mounts, name)(way, count))
+    print(f"| operation | {', us | '.join(names)}, us | tornfs / passthrough_ll | tornfs / passthrough |")
+    print("|---|" + "---|" * (len(names) + 2))
+    for operation in times["tornfs"][0]:
+        columns = [f"{statistics.median(each[operation] for each in times[name]) / 1000:.2f}" for name in names]
+        for other in ("passthrough_ll", "passthrough"):
+            ratio = statistics.median(ours[operation] / theirs[operation] for ours, theirs in
+                                      zip(times["tornfs"], times[other]))
+            columns.append(f"{ratio:.2f}")
+        print(f"| {operation} | {' | '.join(columns)} |")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--bin", default=os.environ.get("TORNFS_BIN"))
+    parser.add_argument("--only", nargs="+", default=["states", "ops", "stream"],
+                        choices=["states", "ops", "stream"])
     arguments = parser.parse_args()
     if not arguments.bin or not Path(arguments.bin, "bench_client").exists():
         sys.exit("--bin or TORNFS_BIN must name the folder of tornfs, journal and bench_client")
@@ -184,9 +216,15 @@ def main():
         sys.exit("needs root")
     folder = Path(tempfile.mkdtemp(prefix="tornfs-bench-", dir="/dev/shm"))
     try:
-        print_states(folder, arguments.rounds)
-        print()
-        print_operations(folder, max(os.sched_getaffinity(0)), arguments.rounds)
+        if "states" in arguments.only:
+            print_states(folder, arguments.rounds)
+            print()
+        mounts = Mounts(folder, max(os.sched_getaffinity(0)))
+        if "ops" in arguments.only:
+            print_operations(mounts, "ops", COUNT, arguments.rounds)
+            print()
+        if "stream" in arguments.only:
+            print_operations(mounts, "stream", MEGABYTES, arguments.rounds)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
