@@ -31,10 +31,12 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "fusefs/core/content_store.h"
 #include "fusefs/core/errno.h"
+#include "fusefs/core/frozen_times.h"
 #include "fusefs/core/model.h"
 #include "fusefs/core/pending.h"
 #include "fusefs/core/recording.h"
@@ -81,6 +83,9 @@ class Engine {
   // The recording since Load(.., true); null if none is kept.
   [[nodiscard]] const Recording* recording() const { return recording_.get(); }
   [[nodiscard]] std::unique_ptr<Recording> TakeRecording();
+  // From the next Load on, Stat shows these times, and blocks that follow from the size, for every
+  // inode that was not changed since; null: those of the tree.
+  void Freeze(std::shared_ptr<const FrozenTimes> times) { frozen_ = std::move(times); }
   // Starts from the start of `recorded` and makes its ops again, recording them: the same history
   // under this engine's model.
   void Replay(const Recording& recorded);
@@ -197,6 +202,8 @@ class Engine {
                                       Inode inode, OpKind kind);
   [[nodiscard]] Outcome<void> MayReplace(const Entry& moved, const Entry& replaced) const;
   void Cut(Change& change, Ino ino, std::uint64_t size);
+  // `ino` is about to change: its times are its own from here on.
+  void Thaw(Ino ino);
   // Makes `items` durable in the name of op `by`.
   void Settle(const std::vector<Pending::Item>& items, OpNumber by);
   // Lets go of an inode that nothing leads to any more.
@@ -210,6 +217,8 @@ class Engine {
   Pending pending_;
   std::unique_ptr<Recording> recording_;
   std::unordered_map<Ino, std::uint64_t> pins_;
+  std::shared_ptr<const FrozenTimes> frozen_;
+  std::unordered_set<Ino> thawed_;
   OpNumber next_op_ = 1;
   std::uint64_t settled_ = 0;  // Times something became durable since Load.
   Ino next_ino_ = kRootIno + 1;

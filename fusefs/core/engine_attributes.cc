@@ -25,6 +25,7 @@ Outcome<void> Engine::SetAttributes(const Caller& caller, Ino ino, const Attribu
   if (wanted.gid) Make(change, ValueEffect(CellKind::kGid, ino, *wanted.gid));
   const Nanoseconds now = change.op.time;
   Commit(std::move(change));
+  Thaw(ino);
   // Times are not cells: they are set in both trees.
   for (Tree* tree : {&current_, &durable_}) {
     if (tree->Find(ino) == nullptr) continue;

@@ -28,6 +28,7 @@ Outcome<Ino> Engine::AddInode(const Caller& caller, Ino dir, std::string_view na
     change.op.to = inode.target;
   }
   current_.Add(ino, std::move(inode));
+  if (frozen_) thawed_.insert(ino);
   MakeEntry(change, dir, name, ino);
   if (recording_) change.op.path = current_.PathOf(ino);
   Commit(std::move(change));

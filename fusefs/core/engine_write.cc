@@ -67,6 +67,7 @@ Outcome<void> Engine::Truncate(const Caller& caller, Ino ino, std::uint64_t size
   if (size > old_size) MakeSize(change, ino, size);
   const Nanoseconds now = change.op.time;
   Commit(std::move(change));
+  Thaw(ino);
   for (Tree* tree : {&current_, &durable_}) {
     if (size != old_size || tree->Find(ino) == nullptr) continue;
     Inode& same = tree->Change(ino);
