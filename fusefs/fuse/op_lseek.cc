@@ -15,6 +15,9 @@ void OpLseek(fuse_req_t req, fuse_ino_t node, off_t offset, int whence, fuse_fil
       if (begin >= size) return Errno{ENXIO};
       return OffsetReply{whence == SEEK_DATA ? begin : size};
     }
+    const auto kind = whence == SEEK_DATA ? Question::Kind::kNextData : Question::Kind::kNextHole;
+    context.Ask(req, {Question::Kind::kSize, ino, 0, {}});
+    context.Ask(req, {kind, ino, begin, {}});
     const auto found = context.engine.Seek(ino, begin, whence);
     if (!found) return found.error();
     return OffsetReply{*found};

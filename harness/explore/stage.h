@@ -17,6 +17,7 @@
 
 #include "common/result.h"
 #include "fusefs/core/engine.h"
+#include "fusefs/core/question.h"
 #include "harness/supervisor.h"
 
 namespace tornfs {
@@ -33,6 +34,8 @@ struct StageOptions {
   std::uint64_t seed = 1;           // TORNFS_SEED.
   bool private_namespaces = false;  // Root only.
   bool read_only_outside = false;
+  // What files show in worlds that do not go by the clock; null: the times of their trees.
+  std::shared_ptr<const FrozenTimes> times;
   int core = -1;  // Everything on this core; -1: anywhere.
   std::chrono::milliseconds timeout{60'000};
 };
@@ -44,7 +47,8 @@ struct RunRequest {
   bool output_is_promises = false;  // Its lines are promises at their place among the ops.
   bool inherit_input = false;
   bool record = false;
-  bool real_time = false;  // Ops take the time of the clock.
+  bool real_time = false;            // Ops take the time of the clock, and files show their times.
+  QuestionLog* questions = nullptr;  // Gets what the program asks; needs `record`.
 };
 
 struct RunResult {
@@ -75,6 +79,8 @@ class Stage {
   // From now on, stores through shared mappings are collected after every run: a program has been
   // seen to use them.
   void PullMappings() { pull_mappings_ = true; }
+
+  void Freeze(std::shared_ptr<const FrozenTimes> times) { options_.times = std::move(times); }
 
   [[nodiscard]] std::string promises_path() const;
 
