@@ -10,6 +10,7 @@
 #include "harness/kill_cgroup.h"
 #include "harness/live/machine.h"
 #include "harness/sandbox.h"
+#include "harness/syscall_watch.h"
 
 namespace tornfs::harness {
 namespace {
@@ -67,7 +68,11 @@ int RunDoctor(const ParsedCommand& parsed) {
   findings.Add("root", root, root ? "private mounts, --user" : "mounts go through fusermount3");
   LookAtCgroup(findings);
   LookAtKernel(findings);
-  findings.Add("sync", false, "sync(2) is not seen by this kind of mount; use `tornfs sync`");
+  const bool syncs = CanWatchSyscalls();
+  findings.Add("sync", syncs,
+               std::string("sync(2) and syncfs(2) in `run` and `explore` are ") +
+                   (syncs ? "seen, by seccomp" : "not seen: that needs root and seccomp") +
+                   "; on a `mount` they never are, use `tornfs sync`");
   // The last one: it moves this process.
   const Status spaces = EnterPrivateNamespaces();
   findings.Add("namespaces", spaces.has_value(),

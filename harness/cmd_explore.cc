@@ -18,6 +18,7 @@
 #include "harness/explore/interrupt.h"
 #include "harness/explore/out_directory.h"
 #include "harness/explore/summary.h"
+#include "harness/printing.h"
 #include "harness/sandbox.h"
 
 namespace tornfs::harness {
@@ -156,6 +157,10 @@ Result<Request> Parse(const ParsedCommand& parsed) {
     return Fail(ErrorCode::kInvalid,
                 "nothing would be judged: give --check, or --recover, or both");
   }
+  if (!spec.user.empty()) {
+    if (auto user = LookUpUser(spec.user); !user) return tl::make_unexpected(user.error());
+    if (!MayUseNamespaces()) return Fail(ErrorCode::kInvalid, "--user needs root");
+  }
   std::error_code ignored;
   if (const std::string& import = spec.import_directory;
       !import.empty() && !std::filesystem::is_directory(import, ignored)) {
@@ -179,7 +184,8 @@ Result<Request> Parse(const ParsedCommand& parsed) {
 int ExitFor(const Error& error) {
   LogError(error.Message());
   if (error.code == ErrorCode::kMissing) return kExitMissing;
-  return error.code == ErrorCode::kInvalid ? kExitUsage : kExitInconclusive;
+  const bool refused = error.code == ErrorCode::kInvalid || error.code == ErrorCode::kBusy;
+  return refused ? kExitUsage : kExitInconclusive;
 }
 
 // Records in this process, on a stage that is gone when this returns: workers are forked later.
@@ -194,7 +200,9 @@ Result<std::optional<RecordFailure>> RecordCampaign(Campaign& campaign) {
   }
   CatchInterrupts();
   const std::vector<int> cores = AvailableCores();
-  auto stage = Stage::Open(*campaign.store, *campaign.model, campaign.Options(cores.front()));
+  StageOptions options = campaign.Options(cores.front());
+  options.watch_outside = options.read_only_outside;
+  auto stage = Stage::Open(*campaign.store, *campaign.model, options);
   if (!stage) return tl::make_unexpected(stage.error());
   std::optional<RecordFailure> failure;
   if (auto recorded = Record(campaign, **stage, failure); !recorded) {
@@ -206,7 +214,8 @@ Result<std::optional<RecordFailure>> RecordCampaign(Campaign& campaign) {
 int Explore(const ParsedCommand& parsed, const Request& request) {
   auto campaign = Prepare(request.spec);
   if (!campaign) return UsageError(parsed, campaign.error().Message());
-  if (auto ready = PrepareOut(request.out); !ready) return ExitFor(ready.error());
+  const auto lock = PrepareOut(request.out);
+  if (!lock) return ExitFor(lock.error());
   auto failure = RecordCampaign(*campaign);
   if (!failure) return ExitFor(failure.error());
   if (*failure) {
@@ -237,12 +246,12 @@ int Explore(const ParsedCommand& parsed, const Request& request) {
   } else {
     std::cout << SummaryText(*campaign, *outcome, request.out);
   }
-  std::cout.flush();
-  if (outcome->error && outcome->error->code == ErrorCode::kMissing) return kExitMissing;
-  return ExitCodeOf(*outcome);
+  const bool missing = outcome->error && outcome->error->code == ErrorCode::kMissing;
+  return AfterPrinting(missing ? kExitMissing : ExitCodeOf(*outcome));
 }
 
 int Run(const ParsedCommand& parsed) {
+  if (!CanPrint()) return kExitInconclusive;
   auto request = Parse(parsed);
   if (!request) return UsageError(parsed, request.error().Message());
   return Explore(parsed, *request);

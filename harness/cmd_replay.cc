@@ -12,6 +12,7 @@
 #include "harness/explore/finding.h"
 #include "harness/explore/interrupt.h"
 #include "harness/explore/out_directory.h"
+#include "harness/printing.h"
 #include "harness/sandbox.h"
 
 namespace tornfs::harness {
@@ -108,16 +109,14 @@ Result<int> Replay(const ParsedCommand& parsed, const std::string& out, std::uin
 }
 
 int Run(const ParsedCommand& parsed) {
+  if (!CanPrint()) return kExitInconclusive;
   if (parsed.positionals.empty() == (parsed.options.count("plan") == 0)) {
     return UsageError(parsed, "give either the ID of a finding or --plan TOKEN");
   }
   auto times = ParseNumber(parsed.options["times"].as<std::string>());
   if (!times || *times == 0) return UsageError(parsed, "--times takes a number of at least 1");
   auto code = Replay(parsed, parsed.options["out"].as<std::string>(), *times);
-  if (code) {
-    std::cout.flush();
-    return *code;
-  }
+  if (code) return AfterPrinting(*code);
   LogError(code.error().Message());
   switch (code.error().code) {
     case ErrorCode::kMissing: return kExitMissing;

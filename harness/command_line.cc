@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
+#include <optional>
 #include <utility>
 
 namespace tornfs::harness {
@@ -89,21 +91,66 @@ bool NeedsShell(std::string_view text, std::string_view first_word) {
              kShellCommands.end();
 }
 
-// The string for `sh -c`, with its first word resolved when that word is plain.
+constexpr std::string_view kWordEnds = " \t|&;<>()\n";
+
+// The word that a shell would read at the start of a text.
+struct ShellWord {
+  std::size_t length = 0;              // As written.
+  std::optional<std::string> literal;  // What it means, if there is nothing to expand in it.
+};
+
+ShellWord ReadWord(std::string_view text) {
+  constexpr std::string_view kExpanded = "$`*?[]~#!{}";
+  std::string literal;
+  char quote = 0;
+  std::size_t i = 0;
+  for (; i < text.size(); ++i) {
+    const char c = text[i];
+    if (quote == 0 && kWordEnds.find(c) != std::string_view::npos) break;
+    if (c == quote) {
+      quote = 0;
+    } else if (quote == 0 && (c == '\'' || c == '"')) {
+      quote = c;
+    } else if (quote == '\'') {
+      literal += c;
+    } else if (c == '\\' && quote == 0 && i + 1 < text.size() && text[i + 1] != '\n') {
+      literal += text[++i];
+    } else if (c == '\\' || kExpanded.find(c) != std::string_view::npos) {
+      return {};
+    } else {
+      literal += c;
+    }
+  }
+  if (quote != 0) return {};
+  return {i, std::move(literal)};
+}
+
+bool IsAssignment(std::string_view word) {
+  const std::size_t equals = word.find('=');
+  if (equals == std::string_view::npos || equals == 0) return false;
+  return std::ranges::all_of(word.substr(0, equals), [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+  });
+}
+
+// The string for `sh -c`, with the name of its first command resolved.
 std::string ShellString(std::string_view text, const CommandContext& context) {
   const auto quoted = [](std::string_view value) { return Quote(value); };
-  text.remove_prefix(std::min(text.find_first_not_of(kBlanks), text.size()));
-  std::size_t end = 0;
-  while (end < text.size() && kBlanks.find(text[end]) == std::string_view::npos &&
-         kShellSyntax.find(text[end]) == std::string_view::npos) {
-    ++end;
+  std::string before;
+  for (;;) {
+    text.remove_prefix(std::min(text.find_first_not_of(kBlanks), text.size()));
+    const ShellWord word = ReadWord(text);
+    const std::string_view raw = text.substr(0, word.length);
+    if (!word.literal || word.length == 0) return before + Replace(text, context, quoted);
+    text.remove_prefix(word.length);
+    if (!IsAssignment(raw)) {
+      const std::string resolved = Resolve(*word.literal, context);
+      // A word that means itself stays as it was written: quoting would hide a keyword.
+      before += resolved == *word.literal ? std::string(raw) : Quote(resolved);
+      return before + Replace(text, context, quoted);
+    }
+    before += std::string(raw) + " ";
   }
-  const std::string_view first = text.substr(0, end);
-  // A word that goes on in shell syntax ("$DIR/x", "a\ b/c") is the shell's to read.
-  const bool whole = end == text.size() || kBlanks.find(text[end]) != std::string_view::npos ||
-                     std::string_view("|&;<>()\n").find(text[end]) != std::string_view::npos;
-  if (!whole || first.find('=') != std::string_view::npos) return Replace(text, context, quoted);
-  return Quote(Resolve(first, context)) + Replace(text.substr(end), context, quoted);
 }
 
 }  // namespace

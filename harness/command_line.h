@@ -11,7 +11,8 @@
 //     quotes.
 //   * A command name that contains `/` and is relative names a file below `origin`, the directory
 //     the user stood in; the program itself is started elsewhere. In a shell string this holds for
-//     the first word.
+//     the first word, or the first behind assignments ("X=1 ./check"), quoted or not, unless the
+//     shell has something to expand there ("$DIR/check").
 //
 // Pure functions: no file is looked at.
 #pragma once

@@ -8,10 +8,11 @@
 
 namespace {
 
-// Descriptors 0 to 2 must exist, so that none of ours becomes one of them.
+// Descriptors 0 to 2 must exist, so that none of ours becomes one of them. Writing to one that was
+// closed still fails: nobody may take silence for success.
 void FillStandardDescriptors() {
   for (int fd = 0; fd < 3; ++fd) {
-    if (::fcntl(fd, F_GETFD) < 0) (void)::open("/dev/null", O_RDWR);
+    if (::fcntl(fd, F_GETFD) < 0) (void)::open("/dev/null", O_RDONLY);
   }
 }
 

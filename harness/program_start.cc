@@ -1,10 +1,12 @@
 #include "harness/program_start.h"
 
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <linux/sched.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -66,6 +68,12 @@ TORNFS_BARE bool PlaceStream(const StreamPlan& stream, int target, int received_
   return source >= 0 && ::syscall(SYS_dup3, source, target, 0) >= 0;
 }
 
+// Out of the bounding set, so that no execve(2) gives it back; the helper took it out of the
+// inheritable set already.
+TORNFS_BARE bool DropSysAdmin() {
+  return ::syscall(SYS_prctl, PR_CAPBSET_DROP, CAP_SYS_ADMIN, 0, 0, 0) == 0;
+}
+
 TORNFS_BARE bool ChangeIdentity(const StartPlan& plan) {
   return ::syscall(SYS_setgroups, plan.group_count, plan.groups) == 0 &&
          ::syscall(SYS_setresgid, plan.gid, plan.gid, plan.gid) == 0 &&
@@ -109,6 +117,7 @@ TORNFS_BARE int RunChild(void* raw) {
   for (int i = 0; i < 3; ++i) {
     if (!PlaceStream(plan.streams[i], i, argument.received_fd)) FailStage(shared, kStreamStages[i]);
   }
+  if (shared->drop_sys_admin && !DropSysAdmin()) FailStage(shared, SpawnStage::kIdentity);
   if (plan.change_identity && !ChangeIdentity(plan)) FailStage(shared, SpawnStage::kIdentity);
   if (::syscall(SYS_chdir, plan.directory) != 0) FailStage(shared, SpawnStage::kDirectory);
   Execute(plan);

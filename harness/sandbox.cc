@@ -7,11 +7,13 @@
 #include <sys/mount.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
-#include <vector>
+#include <utility>
 
 #include "common/fd.h"
 #include "common/log.h"
@@ -54,23 +56,28 @@ bool IsBelowTmp(const std::string& path) { return path.starts_with("/tmp/"); }
 
 // Covers /tmp with an overlay on a fresh tmpfs, which itself lies hidden between the two. The old
 // /tmp is named through its descriptor, because its path no longer leads there.
-Status CoverTmp() {
+// Returns the folder that takes all changes.
+Result<Fd> CoverTmp() {
   auto old = OpenFile("/tmp", O_PATH | O_DIRECTORY);
-  if (!old) return tl::make_unexpected(old.error());
+  if (!old) return old;
   if (auto fresh = Mount("tmpfs", "/tmp", "tmpfs", MS_NOSUID | MS_NODEV, "mode=0755"); !fresh) {
-    return fresh;
+    return tl::make_unexpected(fresh.error());
   }
   Status covered;
+  Result<Fd> upper = Fd();
   if (::mkdir("/tmp/upper", 0700) != 0 || ::chmod("/tmp/upper", 01777) != 0 ||
       ::mkdir("/tmp/work", 0700) != 0) {
     covered = IoError(errno, "prepare /tmp");
   } else {
+    upper = OpenFile("/tmp/upper", O_RDONLY | O_DIRECTORY);
     const std::string data = "lowerdir=/proc/self/fd/" + std::to_string(old->get()) +
                              ",upperdir=/tmp/upper,workdir=/tmp/work";
     covered = Mount("overlay", "/tmp", "overlay", MS_NOSUID | MS_NODEV, data.c_str());
   }
-  if (!covered) (void)::umount2("/tmp", MNT_DETACH);  // Back to what was there.
-  return covered;
+  if (covered && upper) return upper;
+  (void)::umount2("/tmp", MNT_DETACH);  // Back to what was there.
+  if (!covered) return tl::make_unexpected(covered.error());
+  return upper;
 }
 
 // The mount point as it was before /tmp was covered: a mount the owner makes on it arrives here.
@@ -95,12 +102,59 @@ Status ShareTmp() {
 }
 
 // Private /tmp with the mount point kept in it. On failure /tmp is as before.
-Status PrivateTmp(const std::string& mount_point) {
+Result<Fd> PrivateTmp(const std::string& mount_point) {
   if (!IsBelowTmp(mount_point)) return CoverTmp();
   auto tree = TakeMountPoint(mount_point);
-  if (!tree) return tl::make_unexpected(tree.error());
-  if (auto covered = CoverTmp(); !covered) return covered;
-  return PlaceMountPoint(*tree, mount_point);
+  if (!tree) return tree;
+  auto changes = CoverTmp();
+  if (!changes) return changes;
+  if (auto placed = PlaceMountPoint(*tree, mount_point); !placed) {
+    return tl::make_unexpected(placed.error());
+  }
+  return changes;
+}
+
+// PrivateTmp() once more, in place of the one there is. The owner's mount in it, if there is one,
+// is moved, and from then on stays until this namespace ends.
+Result<Fd> RenewTmp(const std::string& mount_point) {
+  Fd tree;
+  if (IsBelowTmp(mount_point)) {
+    tree = Fd(::open_tree(AT_FDCWD, mount_point.c_str(), OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC));
+    if (!tree.valid()) return IoError(errno, mount_point);
+  }
+  for (const char* layer : {"overlay", "tmpfs"}) {
+    if (::umount2("/tmp", MNT_DETACH) != 0) return IoError(errno, std::string("remove ") + layer);
+  }
+  auto changes = CoverTmp();
+  if (!changes || !tree.valid()) return changes;
+  if (auto placed = PlaceMountPoint(tree, mount_point); !placed) {
+    return tl::make_unexpected(placed.error());
+  }
+  return changes;
+}
+
+Status PrivateShm() {
+  return Mount("tmpfs", "/dev/shm", "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777");
+}
+
+// Whether a folder has entries; false if it cannot be read.
+bool HasEntries(const Fd& folder) {
+  constexpr std::size_t kOwnEntries = 2;  // "." and "..".
+  struct Entry {
+    std::uint64_t ino;
+    std::int64_t offset;
+    std::uint16_t length;
+  };
+  alignas(8) char buffer[512];
+  if (::lseek(folder.get(), 0, SEEK_SET) != 0) return false;
+  const long n = ::syscall(SYS_getdents64, folder.get(), buffer, sizeof buffer);
+  std::size_t count = 0;
+  for (long at = 0; at < n; ++count) {
+    Entry entry{};
+    std::memcpy(&entry, buffer + at, sizeof entry);
+    at += entry.length;
+  }
+  return count > kOwnEntries;
 }
 
 }  // namespace
@@ -124,7 +178,8 @@ Status EnterHelperNamespaces() {
   return Mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr);
 }
 
-Status ReadOnlyOutside(const std::string& mount_point) {
+Status OutsideView::Enter(const std::string& mount_point) {
+  mount_point_ = mount_point;
   if (auto done = SetReadOnly(AT_FDCWD, "/", AT_RECURSIVE); !done) return done;
   std::string missing;
   const auto note = [&](const Status& step) {
@@ -132,10 +187,32 @@ Status ReadOnlyOutside(const std::string& mount_point) {
     return step.has_value();
   };
   note(SetWritable("/proc"));
-  if (!note(PrivateTmp(mount_point))) note(ShareTmp());
-  note(Mount("tmpfs", "/dev/shm", "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777"));
+  if (auto changes = PrivateTmp(mount_point)) {
+    tmp_changes_ = std::move(*changes);
+  } else {
+    note(tl::make_unexpected(changes.error()));
+    note(ShareTmp());
+  }
+  private_shm_ = note(PrivateShm());
   if (!missing.empty()) LogWarning("the sandbox is incomplete: " + missing);
   return {};
+}
+
+Result<bool> OutsideView::Renew() {
+  bool changed = false;
+  if (tmp_changes_.valid() && HasEntries(tmp_changes_)) {
+    changed = true;
+    tmp_changes_.Reset();
+    auto changes = RenewTmp(mount_point_);
+    if (!changes) return tl::make_unexpected(changes.error());
+    tmp_changes_ = std::move(*changes);
+  }
+  if (!private_shm_) return changed;
+  const auto shm = OpenFile("/dev/shm", O_RDONLY | O_DIRECTORY);
+  if (!shm || !HasEntries(*shm)) return changed;
+  if (::umount2("/dev/shm", MNT_DETACH) != 0) return IoError(errno, "/dev/shm");
+  if (auto fresh = PrivateShm(); !fresh) return tl::make_unexpected(fresh.error());
+  return true;
 }
 
 }  // namespace tornfs::harness

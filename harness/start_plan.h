@@ -54,6 +54,8 @@ struct alignas(64) SharedMemory {
   StartPlan plan;
   SpawnStage stage;
   int stage_errno;
+  // Set once, before the helper is forked: SandboxOptions::no_mounting.
+  bool drop_sys_admin;
 };
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 

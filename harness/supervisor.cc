@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "common/check.h"
+#include "harness/fd_passing.h"
 #include "harness/kill_cgroup.h"
 #include "harness/start_plan.h"
 #include "harness/supervisor_process.h"
@@ -29,6 +30,7 @@ struct Supervisor::State {
   Fd null;
   Fd output;
   Fd error;
+  Fd listener;
   SharedMemory* shared = nullptr;
   std::optional<KillCgroup> cgroup;
   std::uint64_t last_spawn = 0;
@@ -100,13 +102,11 @@ Result<pid_t> Fork(bool new_pid_namespace) {
   return pid;
 }
 
-// What the helper says once it is ready. It waits for nothing but the kernel until then.
-Status AwaitReady(int requests) {
+// What the helper says once it is ready, and the listener that may come with it. It waits for
+// nothing but the kernel until then.
+Status AwaitReady(int requests, Fd* listener) {
   ReadyMessage message;
-  ssize_t n = 0;
-  do {
-    n = ::recv(requests, &message, sizeof message, 0);
-  } while (n < 0 && errno == EINTR);
+  const ssize_t n = ReceiveWithFd(requests, {&message, sizeof message}, listener);
   if (n != sizeof message) return Fail(ErrorCode::kIo, "the helper process died at its start");
   if (message.ready) return {};
   return tl::make_unexpected(Error{message.code, message.sys_errno, message.context});
@@ -124,21 +124,7 @@ tl::unexpected<Error> HelperGone() {
 // Sends the request's byte, and `fd` with it unless it is -1.
 Status SendRequest(int socket, int fd) {
   char byte = kSpawnMessage;
-  iovec bytes{&byte, 1};
-  alignas(cmsghdr) char space[CMSG_SPACE(sizeof(int))] = {};
-  msghdr message{};
-  message.msg_iov = &bytes;
-  message.msg_iovlen = 1;
-  if (fd >= 0) {
-    message.msg_control = space;
-    message.msg_controllen = sizeof space;
-    cmsghdr* header = CMSG_FIRSTHDR(&message);
-    header->cmsg_level = SOL_SOCKET;
-    header->cmsg_type = SCM_RIGHTS;
-    header->cmsg_len = CMSG_LEN(sizeof(int));
-    std::memcpy(CMSG_DATA(header), &fd, sizeof fd);
-  }
-  if (::sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == 1) return {};
+  if (SendWithFd(socket, {&byte, 1}, fd) == 1) return {};
   if (errno == EPIPE || errno == ECONNRESET) return HelperGone();
   return IoError(errno, "hand a program to the helper");
 }
@@ -216,6 +202,7 @@ Result<Supervisor> Supervisor::Start(const SandboxOptions& options) {
   }
   auto state = std::make_unique<State>();
   state->shared = *shared;
+  state->shared->drop_sys_admin = options.no_mounting;
   state->null = std::move(*null);
   state->output = std::move(*output);
   state->error = std::move(*error);
@@ -232,7 +219,8 @@ Result<Supervisor> Supervisor::Start(const SandboxOptions& options) {
   state->control = std::move((*control)[0]);
   (*requests)[1].Reset();
   (*control)[1].Reset();
-  Status ready = pid ? AwaitReady(state->requests.get()) : tl::make_unexpected(pid.error());
+  Status ready =
+      pid ? AwaitReady(state->requests.get(), &state->listener) : tl::make_unexpected(pid.error());
   if (!ready) {
     if (pid) Reap(*pid);
     if (state->cgroup) state->cgroup->Remove();
@@ -262,6 +250,7 @@ Result<std::uint64_t> Supervisor::Spawn(const SpawnRequest& request) {
 
 bool Supervisor::running() const { return state_->running; }
 int Supervisor::event_fd() const { return state_->requests.get(); }
+int Supervisor::syscall_listener() const { return state_->listener.get(); }
 pid_t Supervisor::helper_pid() const { return state_->pid; }
 bool Supervisor::uses_cgroup() const { return state_->cgroup.has_value(); }
 

@@ -29,6 +29,7 @@
 #include "common/fd.h"
 #include "common/result.h"
 #include "harness/identity.h"
+#include "harness/syscall_watch.h"
 
 namespace tornfs::harness {
 
@@ -40,9 +41,15 @@ struct SandboxOptions {
   bool cgroup = true;
   // Keep the helper and its programs on this core; -1: anywhere.
   int pin_core = -1;
-  // ReadOnlyOutside(mount_point) of harness/sandbox.h. Needs private_namespaces.
+  // OutsideView::Enter(mount_point) of harness/sandbox.h, renewed after every program. Needs
+  // private_namespaces.
   bool read_only_outside = false;
   std::string mount_point;
+  // Programs cannot mount, unmount or move mounts, not even as root: without CAP_SYS_ADMIN. Needs
+  // root.
+  bool no_mounting = false;
+  // System calls of the programs that the owner wants to hear of; see syscall_listener().
+  SyscallWatch watch = SyscallWatch::kNone;
   // Run by the helper when the owner died without Stop(), after every program is gone; see
   // DetachCommand() in harness/stale_mount.h. An absolute path and its arguments; empty: nothing.
   std::vector<std::string> cleanup;
@@ -111,6 +118,8 @@ struct ExitReport {
   // Processes still alive when the program itself ended, killed by the helper. A process whose
   // parent ignores SIGCHLD may be missing from the count, never the parent.
   std::uint32_t stragglers = 0;
+  // The program left files in its private /tmp or /dev/shm; they are gone (OutsideView).
+  bool left_outside = false;
   std::chrono::nanoseconds runtime{0};  // From the start to the end of the program itself.
 
   // The status a shell would show: the exit code, 128 + signal, 127 not found, 126 not executable;
@@ -167,6 +176,10 @@ class Supervisor {
 
   // Ends the helper and waits until it is gone. Requires !running(). Later calls do nothing.
   void Stop();
+
+  // Where the watched system calls arrive (harness/syscall_watch.h); -1 when none are, because none
+  // were asked for or the machine does not allow it. The owner must serve it while a program runs.
+  [[nodiscard]] int syscall_listener() const;
 
   // The helper's process id as the owner sees it, and whether cgroup.kill is in use: for `doctor`
   // and for tests.

@@ -1,10 +1,12 @@
 #include "harness/supervisor_process.h"
 
+#include <linux/capability.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,8 +17,10 @@
 #include <thread>
 #include <vector>
 
+#include "common/log.h"
 #include "harness/cpu.h"
 #include "harness/descendants.h"
+#include "harness/fd_passing.h"
 #include "harness/program_start.h"
 #include "harness/sandbox.h"
 
@@ -64,7 +68,18 @@ void SetSignals() {
   for (const int signal : kIgnoredSignals) (void)::signal(signal, SIG_IGN);
 }
 
-Status Prepare(const SandboxOptions& options) {
+// What is inheritable would survive the execve(2) of a program without it in its bounding set.
+Status KeepNothingInheritable() {
+  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+  __user_cap_data_struct data[2] = {};
+  if (::syscall(SYS_capget, &header, data) != 0) return IoError(errno, "capget");
+  for (auto& half : data) half.inheritable = 0;
+  if (::syscall(SYS_capset, &header, data) != 0) return IoError(errno, "capset");
+  (void)::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+  return {};
+}
+
+Status Prepare(const SandboxOptions& options, OutsideView* outside) {
   (void)::prctl(PR_SET_NAME, "tornfs-helper");
   SetSignals();
   const rlimit no_core{0, 0};
@@ -75,10 +90,13 @@ Status Prepare(const SandboxOptions& options) {
   if (options.private_namespaces) {
     if (auto entered = EnterHelperNamespaces(); !entered) return entered;
     if (options.read_only_outside) {
-      if (auto done = ReadOnlyOutside(options.mount_point); !done) return done;
+      if (auto done = outside->Enter(options.mount_point); !done) return done;
     }
   } else if (::prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) {
     return IoError(errno, "become a subreaper");
+  }
+  if (options.no_mounting) {
+    if (auto done = KeepNothingInheritable(); !done) return done;
   }
   // Not to keep a directory or a mount busy.
   if (::chdir("/") != 0) return IoError(errno, "/");
@@ -98,8 +116,19 @@ ReadyMessage Describe(const Status& status) {
 
 class Helper {
  public:
-  Helper(HelperEnds ends, const SandboxOptions& options, const ProgramStarter& starter)
-      : ends_(std::move(ends)), options_(options), starter_(starter) {}
+  Helper(HelperEnds ends, const SandboxOptions& options, const ProgramStarter& starter,
+         OutsideView& outside)
+      : ends_(std::move(ends)), options_(options), starter_(starter), outside_(outside) {}
+
+  // The first thread, while the second is there: a filter holds for the thread that installs it and
+  // its children, and the other must be able to clean up when nobody answers any more.
+  void ReportReady() {
+    // Where the machine does not allow it, the owner finds no listener.
+    const auto listener = WatchSyscalls(options_.watch);
+    ReadyMessage ready = Describe({});
+    const int fd = listener ? listener->get() : -1;
+    (void)SendWithFd(ends_.requests.get(), {&ready, sizeof ready}, fd);
+  }
 
   // The first thread.
   void ServeRequests() {
@@ -137,24 +166,8 @@ class Helper {
 
   bool Receive(Fd* received) {
     char byte = 0;
-    iovec bytes{&byte, 1};
-    alignas(cmsghdr) char space[CMSG_SPACE(sizeof(int))] = {};
-    msghdr message{};
-    message.msg_iov = &bytes;
-    message.msg_iovlen = 1;
-    message.msg_control = space;
-    message.msg_controllen = sizeof space;
-    ssize_t n = 0;
-    do {
-      n = ::recvmsg(ends_.requests.get(), &message, MSG_CMSG_CLOEXEC);
-    } while (n < 0 && errno == EINTR);
-    if (n != 1 || byte != kSpawnMessage) return false;
-    if (const cmsghdr* header = CMSG_FIRSTHDR(&message); header != nullptr) {
-      int fd = -1;
-      std::memcpy(&fd, CMSG_DATA(header), sizeof fd);
-      *received = Fd(fd);
-    }
-    return true;
+    const ssize_t n = ReceiveWithFd(ends_.requests.get(), {&byte, 1}, received);
+    return n == 1 && byte == kSpawnMessage;
   }
 
   // Sends SIGKILL to every process below this one.
@@ -192,6 +205,11 @@ class Helper {
     report.wait_status = pid > 0 ? WaitForProgram(pid) : 0;
     report.runtime = std::chrono::steady_clock::now() - begin;
     report.stragglers = EndStragglers();
+    if (auto renewed = outside_.Renew()) {
+      report.left_outside = *renewed;
+    } else {
+      LogWarning("what a program left in /tmp stays there: " + renewed.error().Message());
+    }
     report.stage = ends_.shared->stage;
     report.stage_errno = ends_.shared->stage_errno;
     return report;
@@ -248,6 +266,7 @@ class Helper {
   HelperEnds ends_;
   const SandboxOptions& options_;
   const ProgramStarter& starter_;
+  OutsideView& outside_;
   std::uint64_t leaf_since_ = 1;  // The first spawn in the cgroup's present leaf.
 };
 
@@ -255,15 +274,19 @@ class Helper {
 
 void RunHelper(HelperEnds ends, const SandboxOptions& options) {
   CloseOthers(ends);
-  Status prepared = Prepare(options);
+  OutsideView outside;
+  Status prepared = Prepare(options, &outside);
   if (prepared && ends.cgroup != nullptr) prepared = ends.cgroup->NewLeaf();
   auto starter = ProgramStarter::Create(prepared ? ends.cgroup : nullptr);
   if (prepared && !starter) prepared = tl::make_unexpected(starter.error());
-  const ReadyMessage ready = Describe(prepared);
-  (void)::send(ends.requests.get(), &ready, sizeof ready, MSG_NOSIGNAL);
-  if (!prepared) ::_exit(1);
-  Helper helper(std::move(ends), options, *starter);
+  if (!prepared) {
+    const ReadyMessage failed = Describe(prepared);
+    (void)::send(ends.requests.get(), &failed, sizeof failed, MSG_NOSIGNAL);
+    ::_exit(1);
+  }
+  Helper helper(std::move(ends), options, *starter, outside);
   std::thread control([&helper] { helper.ServeControl(); });
+  helper.ReportReady();
   helper.ServeRequests();
   control.join();  // Never returns: the other thread ends the process.
   ::_exit(1);

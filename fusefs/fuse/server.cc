@@ -12,6 +12,7 @@
 #include "common/fd.h"
 #include "fusefs/fuse/helper_thread.h"
 #include "fusefs/fuse/mount_context.h"
+#include "fusefs/fuse/ops.h"
 #include "fusefs/fuse/session.h"
 
 namespace tornfs {
@@ -147,6 +148,12 @@ bool Server::quiesced() const { return impl_->context.quiesced; }
 bool Server::sees_syncs() const { return impl_->context.sees_syncs; }
 void Server::SetSyncFilter(std::function<bool(pid_t)> counts) {
   impl_->context.sync_counts = std::move(counts);
+}
+
+void Server::Sync(pid_t caller, const std::function<void(int)>& answer) {
+  const Status pulled = PullPages();
+  answer(pulled ? PerformSyncfs(impl_->context, caller) : EIO);
+  NotifyRefusal(impl_->context);
 }
 
 std::string Server::TakeStdout() { return impl_->context.special.TakeStdout(); }

@@ -108,6 +108,10 @@ class Server {
   // count.
   [[nodiscard]] bool sees_syncs() const;
   void SetSyncFilter(std::function<bool(pid_t)> counts);
+  // A sync(2) or syncfs(2) of thread `caller` that the owner has learnt of by itself: pulls what
+  // was stored through shared mappings, makes the barrier, and calls `answer` with 0 or an errno,
+  // once. Not to be called from a Hook.
+  void Sync(pid_t caller, const std::function<void(int)>& answer);
 
   // --- special files ---
 

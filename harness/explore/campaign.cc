@@ -143,6 +143,7 @@ Result<Campaign> Prepare(ExploreSpec spec) {
 }
 
 Status Record(Campaign& campaign, Stage& stage, std::optional<RecordFailure>& failure) {
+  campaign.sees_syncs = stage.sees_syncs();
   auto start = StartingPoint(campaign, stage, failure);
   if (!start) return tl::make_unexpected(start.error());
   if (failure) return {};
@@ -161,6 +162,7 @@ Status Record(Campaign& campaign, Stage& stage, std::optional<RecordFailure>& fa
   if (!result) return tl::make_unexpected(result.error());
   failure = FailureOf("the workload", *result);
   if (failure) return {};
+  campaign.left_outside = result->report.left_outside;
   campaign.workload = result->recording;
   const Recording& recording = *campaign.workload;
   stage.Freeze(std::make_shared<const FrozenTimes>(recording));
@@ -175,10 +177,12 @@ Status Record(Campaign& campaign, Stage& stage, std::optional<RecordFailure>& fa
       !base || failure) {
     return base;
   }
-  return MustBeGood(
+  auto final_state = MustBeGood(
       prober,
       {recording.BaseAt(recording.end()), PromiseText(recording, recording.promises.size())},
       "the final state", failure);
+  campaign.outside_writes = stage.outside_writes();
+  return final_state;
 }
 
 }  // namespace tornfs::harness

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -20,7 +21,12 @@ struct Campaign {
   std::string history;               // The first 16 hex digits of the recording's name.
   std::vector<std::string> recover;  // Complete argument vectors; empty: none.
   std::vector<std::string> check;
-  bool uses_mappings = false;     // Shared mappings were written in the workload.
+  bool uses_mappings = false;  // Shared mappings were written in the workload.
+  bool sees_syncs = false;     // sync(2) and syncfs(2) are barriers.
+  // What the workload, and recovery and check of the states without a crash, tried to change
+  // outside their world.
+  std::set<std::string> outside_writes;
+  bool left_outside = false;      // The workload left files in /tmp or /dev/shm.
   bool promises_at_exit = false;  // Every promise came after the last op.
 
   // Options of a stage for this campaign; `core` as in StageOptions.

@@ -7,10 +7,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <tuple>
 
 #include "common/log.h"
 #include "harness/cpu.h"
@@ -46,6 +48,7 @@ class Coordinator {
     }
     while (AnyWorker()) Turn();
     ShowProgress(true);
+    LimitKinds();
     KeepReportedFindings();
     RestoreSignals();
     return Collect();
@@ -185,7 +188,8 @@ class Coordinator {
     } else if (message.contains("failing") && outcome_.strategy == Strategy::kLazy) {
       ++outcome_.uncounted;
     }
-    if (message.contains("cannot_judge")) {
+    if (message.contains("cannot_judge") && unit < cannot_judge_unit_) {
+      cannot_judge_unit_ = unit;
       outcome_.cannot_judge_why = message["cannot_judge"].get<std::string>();
     }
     if (message.contains("failing")) {
@@ -201,8 +205,25 @@ class Coordinator {
     if (!kind.finding.id.empty() && kind.unit <= unit) return;
     kind.finding = std::move(*finding);
     kind.unit = unit;
+    kind.order = message["order"].get<std::uint64_t>();
     if (live_ || !options_.progress) return;
     LogInfo("violation: " + kind.finding.title);
+  }
+
+  // Keeps the first kinds that were written up, and counts the others.
+  void LimitKinds() {
+    auto& findings = outcome_.findings;
+    outcome_.more_kinds =
+        std::erase_if(findings, [](const auto& each) { return each.second.finding.id.empty(); });
+    std::vector<std::tuple<std::uint64_t, std::uint64_t, std::string>> in_order;
+    for (const auto& [signature, kind] : findings) {
+      in_order.emplace_back(kind.unit, kind.order, signature);
+    }
+    std::ranges::sort(in_order);
+    for (std::size_t i = kMaxKinds; i < in_order.size(); ++i) {
+      findings.erase(std::get<2>(in_order[i]));
+      ++outcome_.more_kinds;
+    }
   }
 
   // Removes the folders of findings that another worker found in an earlier unit.
@@ -231,10 +252,10 @@ class Coordinator {
                   "%llu violations%s",
                   live_ ? "\r\033[K" : "", static_cast<unsigned long long>(counters.units.load()),
                   static_cast<unsigned long long>(outcome_.all_units),
-                  static_cast<unsigned long long>(counters.states.load()),
+                  static_cast<unsigned long long>(counters.tried.load()),
                   static_cast<unsigned long long>(counters.known.load()),
                   static_cast<unsigned long long>(counters.runs.load()),
-                  static_cast<double>(counters.states.load()) / std::max(seconds, 0.001),
+                  static_cast<double>(counters.tried.load()) / std::max(seconds, 0.001),
                   static_cast<unsigned long long>(counters.violations.load()),
                   live_ && last ? "\n" : "");
     if (live_) {
@@ -246,10 +267,9 @@ class Coordinator {
 
   ExploreOutcome Collect() {
     const auto& counters = shared_->counters();
-    outcome_.more_kinds = std::erase_if(
-        outcome_.findings, [](const auto& each) { return each.second.finding.id.empty(); });
     outcome_.units = counters.units;
     outcome_.states = counters.states;
+    outcome_.tried = counters.tried;
     outcome_.known = counters.known;
     outcome_.distinct_good = shared_->good();
     outcome_.runs = counters.runs;
@@ -263,6 +283,7 @@ class Coordinator {
     outcome_.audited = counters.audited;
     outcome_.overdecided = counters.overdecided;
     outcome_.concurrent = counters.concurrent != 0;
+    outcome_.left_outside = counters.left_outside;
     outcome_.elapsed =
         std::chrono::duration_cast<std::chrono::milliseconds>(SteadyClock::now() - start_);
     return std::move(outcome_);
@@ -274,6 +295,7 @@ class Coordinator {
   std::unique_ptr<RunBoard> board_ = RunBoard::Create(kBoardBytes);
   std::vector<WorkerProcess> workers_;
   std::vector<std::string> written_;
+  std::uint64_t cannot_judge_unit_ = UINT64_MAX;  // The lowest whose reason is known.
   ExploreOutcome outcome_;
   sigset_t old_mask_{};
   Fd signals_;

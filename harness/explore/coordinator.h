@@ -19,13 +19,15 @@ struct ExploreOutcome {
   struct Kind {
     Finding finding;
     std::uint64_t unit = 0;    // The lowest that showed it.
+    std::uint64_t order = 0;   // Among the kinds first shown there.
     std::uint64_t states = 0;  // Crash states that fail like this.
   };
   std::map<std::string, Kind> findings;  // By signature.
-  std::uint64_t more_kinds = 0;          // Kinds beyond those written up.
+  std::uint64_t more_kinds = 0;          // Kinds beyond the first kMaxKinds (worker.h).
   std::uint64_t units = 0;               // Done.
   std::uint64_t all_units = 0;
   std::uint64_t states = 0;
+  std::uint64_t tried = 0;
   std::uint64_t known = 0;
   // How it was done, and what kept it from being done lazily; empty: nothing.
   Strategy strategy = Strategy::kLazy;
@@ -46,6 +48,7 @@ struct ExploreOutcome {
   std::uint64_t whole = 0;
   std::uint64_t cannot_judge = 0;
   std::uint64_t stragglers = 0;
+  std::uint64_t left_outside = 0;  // Runs that left files in /tmp or /dev/shm.
   std::string cannot_judge_why;
   std::optional<Error> error;  // A worker could not go on.
   bool interrupted = false;    // Ctrl-C or SIGTERM.

@@ -31,25 +31,35 @@ Explorer::Explorer(const ExploreSpec& spec, const Recording& workload, std::stri
 Status Explorer::Explore(const Unit& unit) {
   plan_.steps.clear();
   Result<bool> good = true;
+  Reached reached;
   if (unit.kind == Step::Kind::kKill) {
     plan_.steps.push_back({unit.kind, unit.point, ""});
     const Situation situation{AfterKill(workload_, unit.point.cut),
                               PromiseText(workload_, unit.point.promises)};
+    ++reached.states;
     good = AfterCrash(situation, spec_.depth);
   } else {
-    good = LosePower(workload_, unit.point, "", spec_.depth);
+    good = LosePower(workload_, unit.point, "", spec_.depth, reached);
   }
+  Count(reached);
   if (!good) return tl::make_unexpected(good.error());
   return {};
 }
 
+void Explorer::Count(const Reached& reached) {
+  shared_.counters().states += reached.states;
+  shared_.counters().windows += reached.windows;
+  shared_.counters().whole += reached.whole;
+}
+
 Result<bool> Explorer::LosePower(const Recording& recording, const CrashPoint& point,
-                                 const std::string& promised_before, unsigned power_left) {
+                                 const std::string& promised_before, unsigned power_left,
+                                 Reached& reached) {
   const Window window(recording.BaseAt(point.cut), model_, spec_.tear, store_);
   const ChoiceSet set = Choose(window, spec_.strategy, spec_.states_per_window,
                                Mix(Hash128(plan_.history), spec_.seed).low ^ point.cut);
-  ++shared_.counters().windows;
-  if (set.complete) ++shared_.counters().whole;
+  ++reached.windows;
+  if (set.complete) ++reached.whole;
   Situation situation;
   situation.promises = promised_before + PromiseText(recording, point.promises);
   bool all_good = true;
@@ -61,6 +71,7 @@ Result<bool> Explorer::LosePower(const Recording& recording, const CrashPoint& p
     }
     situation.base = AfterPowerLoss(workload_, recording, point.cut, window.State(choice));
     plan_.steps.back().choice = window.Token(choice);
+    ++reached.states;
     auto good = AfterCrash(situation, power_left - 1);
     if (!good) return good;
     all_good = all_good && *good;
@@ -71,7 +82,7 @@ Result<bool> Explorer::LosePower(const Recording& recording, const CrashPoint& p
 
 Result<bool> Explorer::AfterCrash(const Situation& situation, unsigned power_left) {
   auto& counters = shared_.counters();
-  ++counters.states;
+  ++counters.tried;
   // A base with pending effects is more than its tree; it is not looked up.
   const bool settled = situation.base.pending.empty();
   const Digest world = settled ? WorldName(situation, store_) : Digest();
@@ -81,13 +92,16 @@ Result<bool> Explorer::AfterCrash(const Situation& situation, unsigned power_lef
     return true;
   }
   const std::uint64_t runs = prober_.runs();
-  auto good = Judge(situation, power_left);
+  Reached reached;
+  auto good = Judge(situation, power_left, reached);
   counters.runs += prober_.runs() - runs;
-  if (good && *good && settled) shared_.MarkGood(key);
+  if (!good) return good;
+  const bool counted_elsewhere = *good && settled && !shared_.MarkGood(key);
+  if (!counted_elsewhere) Count(reached);
   return good;
 }
 
-Result<bool> Explorer::Judge(const Situation& situation, unsigned power_left) {
+Result<bool> Explorer::Judge(const Situation& situation, unsigned power_left, Reached& reached) {
   const bool more = power_left > 0;
   Situation after = situation;
   std::shared_ptr<const Recording> recording;
@@ -105,8 +119,10 @@ Result<bool> Explorer::Judge(const Situation& situation, unsigned power_left) {
   if (!recording) recording = checked->recording;
   if (!more || !recording) return true;
   bool all_good = true;
-  for (const CrashPoint& point : PowerPoints(*recording, PromisesApart::kFirst)) {
-    auto good = LosePower(*recording, point, situation.promises, power_left);
+  const auto points =
+      spec_.every_op ? AllPoints(*recording) : PowerPoints(*recording, PromisesApart::kFirst);
+  for (const CrashPoint& point : points) {
+    auto good = LosePower(*recording, point, situation.promises, power_left, reached);
     if (!good) return good;
     all_good = all_good && *good;
     if (shared_.stopped()) return false;

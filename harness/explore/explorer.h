@@ -6,6 +6,10 @@
 // equal situations are then passed over, in every worker. A failing one is reported with the plan
 // that leads to it, every time it is reached.
 //
+// What is counted does not depend on the number of workers: below a good situation states and
+// windows count once, even when two workers came to it at the same time; below a failing one they
+// count as often as it is reached.
+//
 // Threads: none; one per worker process.
 #pragma once
 
@@ -42,11 +46,21 @@ class Explorer {
   [[nodiscard]] Status Explore(const Unit& unit);
 
  private:
-  // What these return says whether everything below was good.
+  // Directly below a situation, or a unit.
+  struct Reached {
+    std::uint64_t states = 0;
+    std::uint64_t windows = 0;
+    std::uint64_t whole = 0;
+  };
+  void Count(const Reached& reached);
+
+  // What these return says whether everything below was good; `reached` is added to.
   [[nodiscard]] Result<bool> AfterCrash(const Situation& situation, unsigned power_left);
-  [[nodiscard]] Result<bool> Judge(const Situation& situation, unsigned power_left);
+  [[nodiscard]] Result<bool> Judge(const Situation& situation, unsigned power_left,
+                                   Reached& reached);
   [[nodiscard]] Result<bool> LosePower(const Recording& recording, const CrashPoint& point,
-                                       const std::string& promised_before, unsigned power_left);
+                                       const std::string& promised_before, unsigned power_left,
+                                       Reached& reached);
   [[nodiscard]] Result<bool> Fails(const Verdict& verdict);
 
   const ExploreSpec& spec_;

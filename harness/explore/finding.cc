@@ -8,57 +8,10 @@
 #include "common/fd.h"
 #include "fusefs/core/host_tree.h"
 #include "harness/explore/admission.h"
+#include "harness/explore/repro_script.h"
 
 namespace tornfs::harness {
 namespace {
-
-// `command` for a shell, with {mount} and {promises} as variables.
-std::string ForShell(std::string command) {
-  const std::string name = command.substr(0, command.find(' '));
-  if (name.find('/') != std::string::npos && name.front() != '/' && name.front() != '{') {
-    command.insert(0, "\"$TORNFS_ORIGIN\"/");
-  }
-  for (const auto& [from, to] :
-       {std::pair<std::string, std::string>{"{mount}", "\"$TORNFS_MOUNT\""},
-        {"{promises}", "\"$TORNFS_PROMISES\""}}) {
-    for (std::size_t at = 0; (at = command.find(from, at)) != std::string::npos; at += to.size()) {
-      command.replace(at, from.size(), to);
-    }
-  }
-  return command;
-}
-
-std::string SingleQuoted(const std::string& text) {
-  std::string quoted = "'";
-  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
-}
-
-std::string ReproScript(const Finding& finding, const ExploreSpec& spec) {
-  std::string script =
-      "#!/bin/sh\n"
-      "# " +
-      finding.id +
-      ": puts the tree that the crash left to recovery and check, without tornfs.\n"
-      "here=$(cd \"$(dirname \"$0\")\" && pwd) || exit 125\n"
-      "TORNFS_MOUNT=$(mktemp -d) || exit 125\n"
-      "TORNFS_PROMISES=$(mktemp) || exit 125\n"
-      "trap 'rm -rf \"$TORNFS_MOUNT\" \"$TORNFS_PROMISES\"' EXIT\n"
-      "TORNFS_ORIGIN=" +
-      SingleQuoted(spec.origin) +
-      "\n"
-      "export TORNFS_MOUNT TORNFS_PROMISES TORNFS_ORIGIN\n"
-      "cp -a \"$here/after/.\" \"$TORNFS_MOUNT\" && cp \"$here/promises.txt\" \"$TORNFS_PROMISES\" "
-      "|| exit 125\n"
-      "cd \"$TORNFS_MOUNT\" || exit 125\n";
-  if (!spec.recover.empty()) {
-    script += "( " + ForShell(spec.recover) +
-              " ) >>\"$TORNFS_PROMISES\" || { echo \"recovery exited with $?\"; exit 1; }\n";
-  }
-  script += "( " + ForShell(spec.check.empty() ? ":" : spec.check) + " )\n";
-  script += "status=$?\necho \"check exited with $status\"\nexit \"$status\"\n";
-  return script;
-}
 
 nlohmann::json LossToJson(const Loss& loss) {
   return {{"op", loss.op},       {"kind", OpKindName(loss.kind)}, {"path", loss.path},
@@ -141,7 +94,7 @@ Status WriteFinding(const std::string& directory, const Finding& finding, const 
       {"timeline.txt", Timeline(plan, run)},
       {"promises.txt", run.crashed.promises},
       {"check.log", run.verdict.output},
-      {"repro.sh", ReproScript(finding, spec)},
+      {"repro.sh", ReproScript(finding.id, spec)},
   };
   for (const auto& [name, text] : files) {
     if (auto written = WriteFile(directory + "/" + name, text); !written) return written;

@@ -182,7 +182,9 @@ Status LazyExplorer::CrashAgain(const Place& place, const ProgramRun& run,
 Status LazyExplorer::CrashDecided(const Place& place, const ProgramRun& run,
                                   const std::string& promised_before, unsigned power_left) {
   const auto recording = Rebase(place, run);
-  for (const CrashPoint& point : PowerPoints(*recording, PromisesApart::kFirst)) {
+  const auto points = campaign_.spec.every_op ? AllPoints(*recording)
+                                              : PowerPoints(*recording, PromisesApart::kFirst);
+  for (const CrashPoint& point : points) {
     auto window = std::make_shared<WindowIndex>(std::make_shared<Window>(
         recording->BaseAt(point.cut), *campaign_.model, campaign_.spec.tear, *campaign_.store));
     Place next = place;
@@ -313,6 +315,7 @@ Status LazyExplorer::Execute(const Place& place, Program program) {
   auto result = stage_.Run(BaseOf(place), request);
   if (!result) return tl::make_unexpected(result.error());
   shared_.counters().stragglers += result->report.stragglers;
+  if (result->report.left_outside) ++shared_.counters().left_outside;
   auto run = std::make_shared<ProgramRun>();
   run->recording = result->recording;
   run->asked = log.asked();

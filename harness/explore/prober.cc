@@ -36,6 +36,7 @@ Result<RunResult> Prober::Run(const Situation& situation, const std::vector<std:
   request.record = record;
   auto result = stage_.Run(situation.base, request);
   if (result) stragglers_ += result->report.stragglers;
+  if (result && result->report.left_outside) ++left_outside_;
   return result;
 }
 

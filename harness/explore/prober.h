@@ -52,6 +52,8 @@ class Prober {
 
   [[nodiscard]] std::uint64_t runs() const { return runs_; }
   [[nodiscard]] std::uint64_t stragglers() const { return stragglers_; }
+  // Runs that left files in their private /tmp or /dev/shm.
+  [[nodiscard]] std::uint64_t left_outside() const { return left_outside_; }
 
  private:
   [[nodiscard]] Result<RunResult> Run(const Situation& situation,
@@ -64,6 +66,7 @@ class Prober {
   std::vector<std::string> check_;
   std::uint64_t runs_ = 0;
   std::uint64_t stragglers_ = 0;
+  std::uint64_t left_outside_ = 0;
   std::unordered_map<Digest, std::shared_ptr<const Recovered>> recoveries_;
   std::unordered_map<Digest, Verdict> checks_;
 };

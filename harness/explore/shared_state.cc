@@ -34,7 +34,7 @@ bool SharedState::IsGood(const Digest& key) const {
   return false;
 }
 
-void SharedState::MarkGood(const Digest& key) {
+bool SharedState::MarkGood(const Digest& key) {
   const std::uint64_t low = std::max<std::uint64_t>(key.low, 1);
   const std::uint64_t high = std::max<std::uint64_t>(key.high, 1);
   for (std::size_t i = 0; i < 64; ++i) {
@@ -43,11 +43,20 @@ void SharedState::MarkGood(const Digest& key) {
     if (slot.low.compare_exchange_strong(empty, low)) {
       slot.high = high;
       ++block_->good;
-      return;
+      return true;
     }
-    if (empty == low && slot.high.load() == high) return;
+    if (empty == low && HighWord(slot) == high) return false;
   }
   // The neighbourhood is full: the situation will be judged again when it comes up.
+  return true;
+}
+
+// Of a slot whose low word is there: the other one follows at once, unless its worker was killed.
+std::uint64_t SharedState::HighWord(const Slot& slot) {
+  constexpr int kPatience = 1'000'000;
+  std::uint64_t high = 0;
+  for (int i = 0; high == 0 && i < kPatience; ++i) high = slot.high.load();
+  return high;
 }
 
 }  // namespace tornfs::harness

@@ -24,7 +24,8 @@ class SharedState {
  public:
   // Counters of the whole exploration, for progress and for the final report.
   struct Counters {
-    std::atomic<std::uint64_t> states{0};  // Crash states reached.
+    std::atomic<std::uint64_t> tried{0};   // Situations taken up, for progress.
+    std::atomic<std::uint64_t> states{0};  // Crash states reached; see explorer.h.
     std::atomic<std::uint64_t> known{0};   // Of them, settled by an equal one before.
     std::atomic<std::uint64_t> runs{0};    // Processes started.
     std::atomic<std::uint64_t> violations{0};
@@ -39,6 +40,7 @@ class SharedState {
     std::atomic<std::uint64_t> audited{0};      // Of them, run all the same.
     std::atomic<std::uint64_t> overdecided{0};  // Distinctions that no program asked for.
     std::atomic<std::uint64_t> concurrent{0};   // 1: more than one thread asked in a run.
+    std::atomic<std::uint64_t> left_outside{0};
   };
 
   [[nodiscard]] static std::unique_ptr<SharedState> Create();
@@ -48,7 +50,9 @@ class SharedState {
 
   // Whether `key` was marked good. Never true for a key that was not.
   [[nodiscard]] bool IsGood(const Digest& key) const;
-  void MarkGood(const Digest& key);
+  // Returns whether it was not marked before: true for one caller only, unless the table is full
+  // around it.
+  bool MarkGood(const Digest& key);
   // Distinct keys marked so far.
   [[nodiscard]] std::uint64_t good() const { return block_->good.load(); }
 
@@ -73,6 +77,7 @@ class SharedState {
     Slot slots[kSlots];
   };
   explicit SharedState(Block* block) : block_(block) {}
+  [[nodiscard]] static std::uint64_t HighWord(const Slot& slot);
 
   Block* block_;
 };

@@ -1,6 +1,7 @@
 #include "harness/explore/stage.h"
 
 #include <sys/epoll.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <string_view>
@@ -44,6 +45,10 @@ Result<std::unique_ptr<Stage>> Stage::Open(ContentStore& store, const Model& mod
   sandbox.read_only_outside = options.read_only_outside;
   sandbox.mount_point = options.mount_path;
   sandbox.pin_core = options.core;
+  if (options.private_namespaces) {
+    sandbox.watch = options.watch_outside ? SyscallWatch::kSyncsAndWrites : SyscallWatch::kSyncs;
+    sandbox.no_mounting = true;
+  }
   if (!options.private_namespaces) sandbox.cleanup = DetachCommand(options.mount_path);
   auto supervisor = Supervisor::Start(sandbox);
   if (!supervisor) return tl::make_unexpected(supervisor.error());
@@ -60,10 +65,18 @@ Result<std::unique_ptr<Stage>> Stage::Open(ContentStore& store, const Model& mod
   auto server = Server::Mount(stage->engine_, *stage->loop_, mount);
   if (!server) return tl::make_unexpected(server.error());
   stage->server_ = std::move(*server);
+  if (!options.private_namespaces) {
+    stage->server_->RunElsewhere([&stage] {
+      struct stat found {};
+      if (::stat(stage->options_.mount_path.c_str(), &found) == 0) stage->device_ = found.st_dev;
+    });
+  }
+  stage->sync_watch_.emplace(*stage->server_, *stage->supervisor_, SyncWatch::Rest::kMountOnly);
   return stage;
 }
 
 Stage::~Stage() {
+  sync_watch_.reset();
   server_.reset();
   if (supervisor_ && !supervisor_->running()) supervisor_->Stop();
 }
@@ -107,6 +120,9 @@ Result<RunResult> Stage::Run(const Base& base, const RunRequest& request) {
     return tl::make_unexpected(spawned.error());
   }
   if (auto awaited = Await(result); !awaited) return tl::make_unexpected(awaited.error());
+  if (!options_.private_namespaces) {
+    if (auto there = CheckMount(); !there) return tl::make_unexpected(there.error());
+  }
   if (pull_mappings_) {
     if (auto pulled = server_->PullPages(); !pulled) return tl::make_unexpected(pulled.error());
   }
@@ -120,6 +136,15 @@ Result<RunResult> Stage::Run(const Base& base, const RunRequest& request) {
   result.recording = engine_.TakeRecording();
   result.end = engine_.Snapshot();
   return result;
+}
+
+Status Stage::CheckMount() {
+  struct stat found {};
+  bool same = false;
+  server_->RunElsewhere(
+      [&] { same = ::stat(options_.mount_path.c_str(), &found) == 0 && found.st_dev == device_; });
+  if (same && !server_->mount_died()) return {};
+  return Fail(ErrorCode::kIo, "a program unmounted or covered its world at " + options_.mount_path);
 }
 
 Status Stage::Await(RunResult& result) {

@@ -10,6 +10,8 @@
 // Threads: one. The stage's process must be single-threaded when it is opened; no fork while open.
 #pragma once
 
+#include <sys/types.h>
+
 #include <chrono>
 #include <memory>
 #include <string>
@@ -19,6 +21,7 @@
 #include "fusefs/core/engine.h"
 #include "fusefs/core/question.h"
 #include "harness/supervisor.h"
+#include "harness/sync_watch.h"
 
 namespace tornfs {
 class EventLoop;
@@ -36,7 +39,8 @@ struct StageOptions {
   bool read_only_outside = false;
   // What files show in worlds that do not go by the clock; null: the times of their trees.
   std::shared_ptr<const FrozenTimes> times;
-  int core = -1;  // Everything on this core; -1: anywhere.
+  bool watch_outside = false;  // Look for writes outside the world; needs read_only_outside.
+  int core = -1;               // Everything on this core; -1: anywhere.
   std::chrono::milliseconds timeout{60'000};
 };
 
@@ -81,22 +85,35 @@ class Stage {
   void PullMappings() { pull_mappings_ = true; }
 
   void Freeze(std::shared_ptr<const FrozenTimes> times) { options_.times = std::move(times); }
+  // Whether sync(2) and syncfs(2) by the programs are barriers: with private namespaces, where the
+  // machine allows it (harness/sync_watch.h).
+  [[nodiscard]] bool sees_syncs() const { return supervisor_->syscall_listener() >= 0; }
+
+  // Paths outside the world that programs have tried to change, if that is watched.
+  [[nodiscard]] const std::set<std::string>& outside_writes() const {
+    return sync_watch_->outside_writes();
+  }
 
   [[nodiscard]] std::string promises_path() const;
 
  private:
   Stage(ContentStore& store, const Model& model, StageOptions options);
   [[nodiscard]] Status Await(RunResult& result);
+  // Whether the world's path still leads to the mount. A program could change that only where it
+  // may unmount: without namespaces of its own.
+  [[nodiscard]] Status CheckMount();
   [[nodiscard]] std::vector<std::string> Environment(bool with_promises) const;
 
   StageOptions options_;
   bool real_time_ = false;
   bool pull_mappings_ = false;
+  dev_t device_ = 0;  // Of the mount.
   std::optional<Identity> identity_;
   Engine engine_;
   std::unique_ptr<EventLoop> loop_;
   std::optional<Supervisor> supervisor_;
   std::unique_ptr<Server> server_;
+  std::optional<SyncWatch> sync_watch_;
 };
 
 }  // namespace tornfs::harness

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/cli.h"
+#include "harness/explore/worker.h"
 
 namespace tornfs::harness {
 namespace {
@@ -25,8 +26,8 @@ bool Unfinished(const ExploreOutcome& outcome) {
 
 std::string VerdictLine(const ExploreOutcome& outcome) {
   if (!outcome.findings.empty()) {
-    return "verdict: " + Count(outcome.findings.size(), "kind") + " of violation in " +
-           Count(outcome.violations, "failing state");
+    return "verdict: " + Count(outcome.findings.size() + outcome.more_kinds, "kind") +
+           " of violation in " + Count(outcome.violations, "failing state");
   }
   if (outcome.error) return "verdict: inconclusive: " + outcome.error->Message();
   if (outcome.interrupted) return "verdict: inconclusive: stopped by a signal";
@@ -74,6 +75,10 @@ nlohmann::json LazyJson(const ExploreOutcome& outcome) {
           {"concurrent", outcome.concurrent}};
 }
 
+bool LeftOutside(const Campaign& campaign, const ExploreOutcome& outcome) {
+  return campaign.left_outside || outcome.left_outside > 0;
+}
+
 }  // namespace
 
 int ExitCodeOf(const ExploreOutcome& outcome) {
@@ -99,7 +104,8 @@ std::string SummaryText(const Campaign& campaign, const ExploreOutcome& outcome,
     text += "  replay  tornfs replay " + kind.finding.id + " --out " + out_directory + "\n";
   }
   if (outcome.more_kinds > 0) {
-    text += "\nand " + Count(outcome.more_kinds, "more kind") + " that look different\n";
+    text += "\nand " + Count(outcome.more_kinds, "more kind") + " that look different; the first " +
+            Number(kMaxKinds) + " are written up\n";
   }
   text += "\n" + VerdictLine(outcome) + "\n";
   text += "  model " + spec.model + ", tear " + std::string(TearName(spec.tear)) + ", faults " +
@@ -111,7 +117,8 @@ std::string SummaryText(const Campaign& campaign, const ExploreOutcome& outcome,
   const double seconds = static_cast<double>(outcome.elapsed.count()) / 1000;
   std::snprintf(rate, sizeof rate, " in %.1f s (%.0f runs/s)", seconds,
                 seconds > 0 ? static_cast<double>(outcome.runs) / seconds : 0.0);
-  text += "  " + Count(outcome.runs, "run") + " of recovery and check" + rate + "\n";
+  text += "  " + Count(outcome.runs, "run") + " of recovery and check" + rate + "; " +
+          Count(outcome.known, "state") + " equal to one judged before\n";
   text += "  " + Coverage(outcome) + "\n";
   if (!outcome.difference.empty()) {
     text += "  note: not explored lazily, the programs are no functions of what they find: " +
@@ -121,10 +128,23 @@ std::string SummaryText(const Campaign& campaign, const ExploreOutcome& outcome,
     text += "  note: every promise came at the end; does the program flush its output?\n";
   }
   if (outcome.stragglers > 0) {
-    text += "  note: " + Count(outcome.stragglers, "process") +
-            " outlived recovery or check and had to be killed\n";
+    text += "  note: processes outlived recovery or check and had to be killed\n";
   }
-  text += "  note: sync(2) and syncfs(2) are not seen on this mount and made nothing durable\n";
+  if (LeftOutside(campaign, outcome)) {
+    text += "  note: files were left in /tmp or /dev/shm; no run sees those of another\n";
+  }
+  if (!campaign.outside_writes.empty()) {
+    text += "  note: tried to change " + *campaign.outside_writes.begin() +
+            (campaign.outside_writes.size() == 1
+                 ? ""
+                 : " and " + Count(campaign.outside_writes.size() - 1, "other path")) +
+            " outside the world, which is read-only (looked for while recording)\n";
+  }
+  if (!campaign.sees_syncs) {
+    text +=
+        "  note: sync(2) and syncfs(2) are not seen here (that needs root) and made nothing "
+        "durable; a program that relies on them is not judged rightly\n";
+  }
   text += "  details in " + out_directory + "\n";
   return text;
 }
@@ -144,6 +164,9 @@ nlohmann::json StatsJson(const Campaign& campaign, const ExploreOutcome& outcome
           {"history", campaign.history},
           {"ops", campaign.workload->ops.size()},
           {"promises", campaign.workload->promises.size()},
+          {"syncs_seen", campaign.sees_syncs},
+          {"outside_writes", campaign.outside_writes},
+          {"left_in_tmp", LeftOutside(campaign, outcome)},
           {"crash_points", outcome.units},
           {"strategy", StrategyName(outcome.strategy)},
           {"lazy", LazyJson(outcome)},
@@ -152,6 +175,7 @@ nlohmann::json StatsJson(const Campaign& campaign, const ExploreOutcome& outcome
           {"windows", outcome.windows},
           {"windows_tried_whole", outcome.whole},
           {"findings", std::move(findings)},
+          {"more_kinds", outcome.more_kinds},
           {"timing",
            {{"elapsed_ms", outcome.elapsed.count()},
             {"runs", outcome.runs},
@@ -159,6 +183,7 @@ nlohmann::json StatsJson(const Campaign& campaign, const ExploreOutcome& outcome
             {"shared", outcome.shared},
             {"audited", outcome.audited},
             {"overdecided", outcome.overdecided},
+            {"states_tried", outcome.tried},
             {"states_known", outcome.known},
             {"distinct_good", outcome.distinct_good}}}};
 }

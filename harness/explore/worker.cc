@@ -19,8 +19,6 @@ namespace {
 
 // What one finding may cost; a finding that is not minimal is still a finding.
 constexpr unsigned kShrinkRuns = 60;
-// Failures beyond so many kinds are counted and not written up.
-constexpr std::size_t kMaxFindings = 64;
 
 class Worker {
  public:
@@ -68,6 +66,7 @@ class Worker {
       Send(done);
     }
     task_.shared.counters().stragglers += prober.stragglers();
+    task_.shared.counters().left_outside += prober.left_outside();
     return {};
   }
 
@@ -85,7 +84,8 @@ class Worker {
     }
     const std::string signature = verdict.Signature();
     failing_[signature] += states;
-    if (seen_[signature]++ > 0 || seen_.size() > kMaxFindings) return {};
+    const std::size_t order = failing_.size();
+    if (seen_[signature]++ > 0 || seen_.size() > kMaxKinds) return {};
     auto shrunk = Shrink(*context_, plan, signature, kShrinkRuns);
     if (!shrunk) return tl::make_unexpected(shrunk.error());
     auto run = RunPlan(*context_, *shrunk);
@@ -95,7 +95,7 @@ class Worker {
                                 task_.campaign.spec, *shrunk, *run, *task_.campaign.store);
     // Another worker may have come to the same state from another unit.
     if (!written && written.error().sys_errno != EEXIST) return written;
-    Send({{"unit", unit_}, {"finding", FindingToJson(finding)}});
+    Send({{"unit", unit_}, {"order", order}, {"finding", FindingToJson(finding)}});
     return {};
   }
 

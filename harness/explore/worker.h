@@ -3,14 +3,16 @@
 //
 //   {"unit": 12, "failing": {"SIGNATURE": 3}, "legal": "96"}   a unit is done; the number of its
 //   legal states is there if it was counted
-//   {"unit": 12, "finding": {...}}                 the first failure of its signature in this
-//   worker
+//   {"unit": 12, "order": 2, "finding": {...}}     the first failure of its signature in this
+//                                                  worker; the second kind that the unit showed
 //   {"difference": "recovery: after ..."}          lazy exploration does not hold for these
-//   programs
+//                                                  programs
 //   {"error": {"code": "io", "message": "..."}}    the worker cannot go on
 //
 // Units are taken in rising order, so the lowest unit that shows a signature is always reported by
-// the worker that had it: what is reported does not depend on how many workers there are.
+// the worker that had it: what is reported does not depend on how many workers there are. Nor does
+// the limit on kinds: of the first kMaxKinds by unit and order, each is among the first kMaxKinds
+// of the worker that had its lowest unit.
 #pragma once
 
 #include <string>
@@ -20,6 +22,9 @@
 #include "harness/explore/shared_state.h"
 
 namespace tornfs::harness {
+
+// Failures beyond so many kinds are counted and not written up.
+inline constexpr std::size_t kMaxKinds = 64;
 
 struct WorkerTask {
   const Campaign& campaign;

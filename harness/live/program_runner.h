@@ -37,6 +37,8 @@ class ProgramRunner : public Victims {
   // kIo (the helper is gone).
   [[nodiscard]] Result<Ended> Run(const SpawnRequest& request, const Limits& limits);
 
+  [[nodiscard]] const Supervisor& supervisor() const { return supervisor_; }
+
   void Kill() override;
   // Pumps until the program and all it started are gone. Returns how many programs that were.
   [[nodiscard]] std::size_t AwaitGone() override;

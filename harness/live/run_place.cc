@@ -82,6 +82,7 @@ Result<std::unique_ptr<RunPlace>> RunPlace::Prepare(const Options& options) {
   SandboxOptions sandbox;
   sandbox.private_namespaces = place->private_;
   sandbox.pin_core = options.pin_core;
+  if (::geteuid() == 0) sandbox.watch = SyscallWatch::kSyncs;
   sandbox.mount_point = place->mount_point_;
   sandbox.cleanup = place->Cleanup();
   auto supervisor = Supervisor::Start(sandbox);

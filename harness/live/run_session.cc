@@ -17,6 +17,7 @@
 #include "harness/live/run_place.h"
 #include "harness/live/signals.h"
 #include "harness/live/stdout_tee.h"
+#include "harness/sync_watch.h"
 
 namespace tornfs::harness {
 namespace {
@@ -45,6 +46,7 @@ class RunSession {
     loop_.RunUntil([this] { return tee_.empty() || signals_.received() != 0; });
     if (options_.json) {
       result_["status"] = status;
+      result_["sync_seen"] = runner_.supervisor().syscall_listener() >= 0;
       result_["core"] = options_.pin >= 0 ? Json(options_.pin) : Json();
       Say(result_.dump(-1, ' ', false, Json::error_handler_t::replace));
     }
@@ -273,6 +275,7 @@ int RunLive(const RunOptions& options) {
   if (!mount) return Refuse(options, mount.error());
   int status = kExitToolFailed;
   {
+    const SyncWatch syncs((*mount)->server(), runner.supervisor(), SyncWatch::Rest::kMachineToo);
     RunSession session(options, **loop, **signals, **place, **mount, runner);
     status = session.Go();
   }

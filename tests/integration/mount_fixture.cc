@@ -24,7 +24,7 @@ namespace tornfs {
 
 namespace {
 
-constexpr std::chrono::seconds kPatience{30};
+constexpr std::chrono::seconds kPatience{100};
 
 Nanoseconds Now() {
   timespec now{};

@@ -6,6 +6,9 @@ The mutants append in groups of 7; with --full or TORNFS_FULL=1 in groups of 1 a
 
 from journal_case import JournalCase, created, tornfs, written
 
+# A log that certifies after its appends; torn at any byte, and the power lost twice.
+CERTIFYING = "journal append --dir j --group 7 {without} && journal certify --dir j --view 1 {without}"
+TWICE = ("--tear", "byte", "--depth", "2")
 WORKLOAD = "journal append --dir j --group {group} {{without}}"
 RECOVER = "journal recover --dir j {without}"
 RECORDS = 200
@@ -41,6 +44,20 @@ class Acceptance(JournalCase):
                 with self.subTest(rule=rule, group=group):
                     findings = self.assert_found(self.explore_groups_of(group, rule))
                     self.assert_names(findings, cause)
+
+    def certify(self, recover, rule=None):
+        return self.explore_journal(*TWICE, workload=CERTIFYING, recover=recover, rule=rule,
+                                    input=tornfs.records(20))
+
+    def test_a_torn_slot_is_repaired_before_anything_else(self):
+        """Between two power losses nothing runs but recovery: an append that is cut, which a slot left
+        torn turns into a refusal, must be part of it (docs/mutants.md)."""
+        append = RECOVER + " && echo more | journal append --dir j {without}"
+        for recover in (RECOVER, append):
+            self.assert_clean(self.certify(recover))
+        rule = "republish-damaged-slot"
+        self.assert_names(self.assert_found(self.certify(append, rule)), written("j/frontier"))
+        self.assert_clean(self.certify(RECOVER, rule))
 
 
 if __name__ == "__main__":

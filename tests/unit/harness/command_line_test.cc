@@ -66,6 +66,24 @@ TEST(CommandString, ARelativeProgramInAShellStringIsTheCallers) {
   EXPECT_EQ(Parse("./a | b", {"/my home", "", ""}), Shell("'/my home/a' | b"));
 }
 
+TEST(CommandString, AQuotedProgramInAShellStringIsTheCallers) {
+  EXPECT_EQ(Parse("\"sub/c.sh\" x"), Shell("/home/me/sub/c.sh x"));
+  EXPECT_EQ(Parse("'my dir/c.sh' x"), Shell("'/home/me/my dir/c.sh' x"));
+  EXPECT_EQ(Parse("my\\ dir/c.sh x"), Shell("'/home/me/my dir/c.sh' x"));
+  EXPECT_EQ(Parse("\"./it's\""), Shell("'/home/me/it'\\''s'"));
+  EXPECT_EQ(Parse("\"$DIR/c.sh\" x"), Shell("\"$DIR/c.sh\" x"));
+  EXPECT_EQ(Parse("'/abs o/c' x"), Shell("'/abs o/c' x"));
+  EXPECT_EQ(Parse("'unfinished/x"), Shell("'unfinished/x"));
+}
+
+TEST(CommandString, AssignmentsStandBeforeTheProgram) {
+  EXPECT_EQ(Parse("FOO=a/b cmd"), Shell("FOO=a/b cmd"));
+  EXPECT_EQ(Parse("FOO=a/b ./cmd c/d"), Shell("FOO=a/b /home/me/cmd c/d"));
+  EXPECT_EQ(Parse("A='1 2' B=\"x/y\"  'my d/c' z"), Shell("A='1 2' B=\"x/y\" '/home/me/my d/c' z"));
+  EXPECT_EQ(Parse("A=$X ./c"), Shell("A=$X ./c"));
+  EXPECT_EQ(Parse("./a=b/c; x"), Shell("/home/me/a=b/c; x"));
+}
+
 TEST(CommandString, NothingIsRefused) {
   EXPECT_EQ(ParseCommandString(" \t", kContext).error().code, ErrorCode::kInvalid);
 }

@@ -113,5 +113,45 @@ TEST_F(SandboxTest, TemporaryFoldersArePrivate) {
   EXPECT_FALSE(std::filesystem::exists("/dev/shm/tornfs-test"));
 }
 
+TEST_F(SandboxTest, EveryProgramFindsTheSameTemporaryFolders) {
+  const TempDir dir;
+  ASSERT_TRUE(WriteFile(dir / "old", "old\n"));
+  const std::string look = "cat " + (dir / "old") + "; ls /dev/shm " + dir.path();
+  for (const char* parent : {"/tmp", "/var/tmp"}) {
+    const TempDir mount_point(parent);
+    WithSandbox(mount_point.path(), [&](Supervisor* supervisor) {
+      ASSERT_TRUE(WriteFile(mount_point / "ours", "x"));
+      const std::string before = OutputOf(supervisor, look);
+      for (const std::string& change :
+           {"echo x > " + (dir / "new"), "rm " + (dir / "old"), "echo x > " + (dir / "old"),
+            std::string("mkdir /dev/shm/x")}) {
+        const ExitReport report = SpawnAndWait(supervisor, ShellRequest(change));
+        EXPECT_TRUE(report.left_outside) << change;
+        EXPECT_EQ(OutputOf(supervisor, look), before) << change;
+        EXPECT_EQ(OutputOf(supervisor, "ls " + mount_point.path()), "ours\n");
+      }
+      EXPECT_FALSE(SpawnAndWait(supervisor, ShellRequest("true")).left_outside);
+    });
+  }
+  EXPECT_EQ(ReadFile(dir / "old").value(), "old\n");
+}
+
+TEST_F(SandboxTest, WithoutTheRightToMountTheWorldStays) {
+  const TempDir dir;
+  RunIsolated(Containment::kPrivate, [&] {
+    SandboxOptions options = Enter(Containment::kPrivate);
+    options.no_mounting = true;
+    auto supervisor = Supervisor::Start(options);
+    ASSERT_TRUE(supervisor) << supervisor.error().Message();
+    ASSERT_EQ(::mount("tmpfs", dir.path().c_str(), "tmpfs", 0, nullptr), 0);
+    ASSERT_TRUE(WriteFile(dir / "ours", "x"));
+    for (const char* how : {"umount ", "umount -l ", "mount -t tmpfs none "}) {
+      const ExitReport report = SpawnAndWait(&*supervisor, ShellRequest(how + dir.path()));
+      EXPECT_NE(report.ShellStatus(), 0) << how;
+      EXPECT_EQ(OutputOf(&*supervisor, "ls " + dir.path()), "ours\n");
+    }
+  });
+}
+
 }  // namespace
 }  // namespace tornfs::harness
