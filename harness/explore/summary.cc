@@ -117,8 +117,13 @@ std::string SummaryText(const Campaign& campaign, const ExploreOutcome& outcome,
   const double seconds = static_cast<double>(outcome.elapsed.count()) / 1000;
   std::snprintf(rate, sizeof rate, " in %.1f s (%.0f runs/s)", seconds,
                 seconds > 0 ? static_cast<double>(outcome.runs) / seconds : 0.0);
-  text += "  " + Count(outcome.runs, "run") + " of recovery and check" + rate + "; " +
-          Count(outcome.known, "state") + " equal to one judged before\n";
+  text += "  " + Count(outcome.runs, "run") + " of recovery and check" + rate + "; ";
+  if (outcome.strategy == Strategy::kLazy) {
+    text += Count(outcome.shared, "result") + " known without one, " + Number(outcome.audited) +
+            " of them run all the same\n";
+  } else {
+    text += Count(outcome.known, "state") + " equal to one judged before\n";
+  }
   text += "  " + Coverage(outcome) + "\n";
   if (!outcome.difference.empty()) {
     text += "  note: not explored lazily, the programs are no functions of what they find: " +

@@ -34,10 +34,13 @@ LARGE = [
 
 
 def explore(folder, history, *options):
-    command = ["tornfs", "explore", "--json", "--jobs", "1", "--out", folder / "out", *options,
-               *history.arguments(), "--", "sh", "-c", history.workload]
-    done = subprocess.run([str(word) for word in command], capture_output=True, text=True,
-                          check=False, cwd=folder)
+    for remainder in history.remainders():
+        command = ["tornfs", "explore", "--json", "--jobs", "1", "--out", folder / "out", *options,
+                   *history.arguments(remainder), "--", "sh", "-c", history.workload]
+        done = subprocess.run([str(word) for word in command], capture_output=True, text=True,
+                              check=False, cwd=folder)
+        if "so nothing can be said" not in done.stderr:
+            break
     if done.returncode not in (0, 1):
         sys.exit(f"{history.name}: status {done.returncode}\n{done.stdout}{done.stderr}")
     return json.loads(done.stdout)

@@ -21,17 +21,29 @@ def failures(stats):
 
 
 class CrossValidation(tornfs.Case):
-    def explore_with(self, history, strategy, *options):
+    def explore_with(self, history, strategy, *options, remainder=0):
         return self.explore("--strategy", strategy, "--window-states", 65536, *options,
-                            *history.arguments(), workload=["sh", "-c", history.workload])
+                            *history.arguments(remainder), workload=["sh", "-c", history.workload])
+
+    def remainder(self, history):
+        """One for which the check passes before and after the workload."""
+        for remainder in history.remainders():
+            result = self.run_program(
+                "tornfs", "explore", "--strategy", "random", "--window-states", 2, "--jobs", 1,
+                "--out", self.folder / "out", *history.arguments(remainder),
+                "--", "sh", "-c", history.workload)
+            if "so nothing can be said" not in result.err:
+                return remainder
+        return self.fail(f"{history.name}: no check passes")
 
     def compare(self, history, *options):
         """Whether the history was small enough, and did both find the same?"""
-        lazy = self.explore_with(history, "lazy", "--audit", 20, *options).stats
+        with_check = {"remainder": self.remainder(history)}
+        lazy = self.explore_with(history, "lazy", "--audit", 20, *options, **with_check).stats
         self.assertEqual(lazy["strategy"], "lazy", lazy["lazy"]["difference"])
         if int(lazy["lazy"]["legal"]) > MOST_STATES:
             return False
-        every = self.explore_with(history, "systematic", *options).stats
+        every = self.explore_with(history, "systematic", *options, **with_check).stats
         self.assertEqual(every["windows"], every["windows_tried_whole"])
         self.assertEqual(lazy["windows"], lazy["windows_tried_whole"])
         self.assertEqual(failures(lazy), failures(every))
@@ -61,6 +73,17 @@ class CrossValidation(tornfs.Case):
     def test_random_programs(self):
         count = 30 if tornfs.full() else 3
         self.compare_all([random_history(seed) for seed in range(1, count + 1)], count // 2)
+
+    def test_a_check_that_is_no_function_is_found_out(self):
+        """It writes other bytes each time."""
+        result = self.explore("--audit", 100, "--check", "head -c 8 /dev/urandom > x; true",
+                              workload=["sh", "-c", "echo 1 > a; sync a; echo 2 > b; sync b"])
+        self.assert_clean(result)
+        self.assertEqual(result.stats["strategy"], "systematic")
+        self.assertIn("check: ", result.stats["lazy"]["difference"])
+        self.assertIn("going on with --strategy systematic", result.err)
+        self.assertEqual(result.stats["windows"], result.stats["windows_tried_whole"])
+        self.assertNotIn("complete", result.stats["coverage"])
 
     def test_kill_and_a_second_crash(self):
         """The signatures are equal; a state whose check fails is gone on from by one of the two."""
