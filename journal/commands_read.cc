@@ -3,6 +3,7 @@
 
 #include "common/bytes.h"
 #include "common/fd.h"
+#include "journal/batch.h"
 #include "journal/cli.h"
 #include "journal/output.h"
 #include "journal/posix_storage.h"
@@ -33,7 +34,7 @@ void AddBody(std::span<const std::byte> body, bool length_prefixed, std::string&
 }  // namespace
 
 int RunVerify(const Request& request) {
-  PosixStorage storage(request.directory);
+  PosixStorage storage(ReadableFolder(request));
   const auto snapshot = LoadSnapshot(storage, request.options);
   if (!snapshot) {
     return PrintVerdict(false, "refused: " + snapshot.error().Message(), request.json);
@@ -49,17 +50,20 @@ int RunVerify(const Request& request) {
 }
 
 int RunRead(const Request& request) {
-  PosixStorage storage(request.directory);
+  PosixStorage storage(ReadableFolder(request));
   const auto snapshot = LoadSnapshot(storage, request.options);
   if (!snapshot) return PrintError(snapshot.error(), request.json);
   if (!snapshot->history) return kExitOk;
   const History& history = *snapshot->history;
-  RecordReader reader(*history.data, history.state.generation, 0, history.state.length);
+  SegmentReader segments(storage);
+  RecordReader reader(*history.data, history.state.generation, 0, history.state.length, &segments);
   std::string out;
   while (!reader.AtEnd()) {
     const auto record = reader.Next();
     if (!record) return PrintError(record.error(), request.json);
-    AddBody(record->prepare.subspan(prepare_at::kBody), request.length_prefixed, out);
+    const bool messages = record->header.operation == kOperationMessages;
+    const std::size_t skipped = prepare_at::kBody + (messages ? kBatchHeaderBytes : 0);
+    AddBody(record->prepare.subspan(skipped), request.length_prefixed, out);
     if (out.size() < kPrintBytes) continue;
     if (const int printed = Print(out); printed != kExitOk) return printed;
     out.clear();

@@ -4,7 +4,14 @@
 //   frontier               two 4096-byte slots, exactly 8192 bytes, overwritten in place
 //   frontier.tmp           scratch while `frontier` is being created
 //   prepares-<n>.wal       the records of generation n, each at a multiple of 4096
+//   segment-<g>-<s>.log    hard link that keeps the segment of generation g and start offset s
 //   lock                   empty; whoever writes holds an exclusive flock(2) on it
+//   suspect                empty; a barrier failed, and what the page cache holds is in doubt
+//
+// The parent folder, called the partition, holds the segments under public names of 20 digits:
+//
+//   <start offset>.log     message bodies
+//   <start offset>.index   their index, which the journal only deletes together with the log
 //
 // All integers are little-endian. A 16-byte checksum field holds a 64-bit XXH3 in its low half and
 // zero in its high half.
@@ -54,14 +61,14 @@ inline constexpr Magic kMagic{'T', 'O', 'R', 'N', 'W', 'A', 'L', '1'};
 //       96     1  anchor known            0 or 1
 //       97     1  checkpoint prepare      0 or 1: record 0 is the checkpoint op itself
 //       98     1  certificate present     0 or 1
-//       99     1  owned segments          must be 0 in this version
-//      100     1  segment references      must be 0 in this version
+//       99     1  owned segments          0 or 1: is there a segment state
+//      100     1  segment references      0 or 1: may records refer to segments
 //      101     3  reserved                written zero
 //      104     8  purge generation
 //      112     8  purge floor
 //      120     4  certified log view      0 when absent
 //      124     4  reserved                written zero
-//      128    80  segment state           must be zero in this version
+//      128    80  segment state           segment.h; zero unless byte 99 is 1
 //      208     8  sealed magic            the magic again, inside the checksummed range
 //      216     8  publication sequence
 //      224  3872  reserved                written zero
@@ -99,7 +106,7 @@ static_assert(slot_at::kEnd <= 512, "a tear between sectors must never cut a slo
 //
 //   offset  size  field
 //        0     4  payload length n        256 .. 64 MiB
-//        4     4  kind                    0 = the payload is a whole prepare; 1 is reserved
+//        4     4  kind                    0 = a whole prepare; 1 = a header and where the body is
 //        8     8  generation
 //       16     8  checksum                XXH3 of bytes [0, 32 + n), this field taken as zero
 //       24     8  reserved                written zero
@@ -113,6 +120,7 @@ inline constexpr std::size_t kChecksum = 16;
 inline constexpr std::size_t kPayload = 32;
 }  // namespace record_at
 inline constexpr std::uint32_t kRecordKindInline = 0;
+inline constexpr std::uint32_t kRecordKindReference = 1;
 static_assert(record_at::kPayload + kPrepareBytesMin <= kBlockBytes, "a header fits one block");
 
 // Prepare header, 256 bytes, followed by the body.
@@ -162,10 +170,15 @@ static_assert(prepare_at::kBody == kPrepareBytesMin);
 inline constexpr std::uint8_t kCommandPrepare = 6;
 // The operation of records that came from a stream of lines: a body without inner structure.
 inline constexpr std::uint8_t kOperationAppend = 1;
+// A batch of messages (batch.h): the one operation whose body may lie in a segment.
+inline constexpr std::uint8_t kOperationMessages = 160;
 
 inline constexpr std::string_view kFrontierName = "frontier";
 inline constexpr std::string_view kFrontierTemporaryName = "frontier.tmp";
 inline constexpr std::string_view kLockName = "lock";
+inline constexpr std::string_view kSuspectName = "suspect";
+// What leads from the journal's folder to its partition; see storage.h.
+inline constexpr std::string_view kPartitionPrefix = "../";
 
 // "prepares-<generation>.wal".
 [[nodiscard]] std::string DataFileName(std::uint64_t generation);

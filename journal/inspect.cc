@@ -13,6 +13,27 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+Json Describe(const SegmentCursor& cursor) {
+  return {{"generation", cursor.segment.generation},
+          {"start_offset", cursor.segment.start_offset},
+          {"length", cursor.length},
+          {"next_offset", cursor.next_offset}};
+}
+
+Json Describe(const SegmentState& segments) {
+  return {{"max_size", segments.max_size},
+          {"next_generation", segments.next_generation},
+          {"tail", Describe(segments.tail)},
+          {"checkpoint", Describe(segments.checkpoint)}};
+}
+
+Json Describe(const SegmentReference& reference) {
+  return {{"generation", reference.segment.generation},
+          {"start_offset", reference.segment.start_offset},
+          {"position", reference.position},
+          {"length", reference.length}};
+}
+
 Json Describe(const State& state) {
   Json out{{"group", state.group},
            {"incarnation", state.incarnation},
@@ -28,6 +49,8 @@ Json Describe(const State& state) {
            {"purge_generation", state.purge_generation},
            {"purge_floor", state.purge_floor}};
   if (state.certified_log_view) out["certified_log_view"] = *state.certified_log_view;
+  out["references"] = state.references;
+  if (state.segments) out["segments"] = Describe(*state.segments);
   return out;
 }
 
@@ -73,10 +96,10 @@ void DumpFiles(Storage& storage, Dump& dump) {
   dump.json["files"] = std::move(files);
 }
 
-void DumpSlots(Storage& storage, Dump& dump) {
+void DumpSlots(Storage& storage, const Options& options, Dump& dump) {
   const auto frontier = storage.Open(std::string(kFrontierName), OpenMode::kRead);
   if (!frontier) return;
-  const auto slots = ReadSlots(**frontier, Rules());
+  const auto slots = ReadSlots(**frontier, options);
   if (slots) dump.json["slots"] = Describe(*slots);
 }
 
@@ -85,22 +108,27 @@ void DumpRecords(Storage& storage, const State& state, Dump& dump) {
   Json records = Json::array();
   const auto data = storage.Open(DataFileName(state.generation), OpenMode::kRead);
   if (!data) return;  // The refusal says so.
-  RecordReader reader(**data, state.generation, 0, (*data)->Length().value_or(0));
+  SegmentReader segments(storage);
+  RecordReader reader(**data, state.generation, 0, (*data)->Length().value_or(0), &segments);
   while (!reader.AtEnd()) {
     const auto record = reader.Next();
     if (!record) {
       dump.json["records_end"] = record.error().Message();
       break;
     }
-    records.push_back({{"position", record->entry.position},
-                       {"bytes", record->entry.length},
-                       {"op", record->header.op},
-                       {"checksum", Hex16(record->header.checksum)},
-                       {"parent", Hex16(record->header.parent)},
-                       {"view", record->header.view},
-                       {"operation", record->header.operation},
-                       {"payload_bytes", record->entry.payload_bytes},
-                       {"published", record->entry.position < state.length}});
+    const Entry& entry = record->entry;
+    Json fields{{"position", entry.position},
+                {"bytes", entry.length},
+                {"op", record->header.op},
+                {"checksum", Hex16(record->header.checksum)},
+                {"parent", Hex16(record->header.parent)},
+                {"view", record->header.view},
+                {"operation", record->header.operation},
+                {"payload_bytes", entry.payload_bytes},
+                {"published", entry.position < state.length}};
+    if (entry.HasMessages()) fields["base_offset"] = entry.base_offset;
+    if (entry.reference) fields["reference"] = Describe(*entry.reference);
+    records.push_back(std::move(fields));
   }
   dump.json["records"] = std::move(records);
 }
@@ -143,11 +171,11 @@ int PrintObject(const Json& object, bool json) {
 }  // namespace
 
 int RunStat(const Request& request) {
-  PosixStorage storage(request.directory);
+  PosixStorage storage(ReadableFolder(request));
   const auto snapshot = LoadSnapshot(storage, request.options);
   if (!snapshot) return PrintError(snapshot.error(), request.json);
   if (!snapshot->history) return PrintObject({{"fresh", true}}, request.json);
-  const auto slots = ReadSlots(*snapshot->frontier.file, Rules());
+  const auto slots = ReadSlots(*snapshot->frontier.file, request.options);
   if (!slots) return PrintError(slots.error(), request.json);
   const History& history = *snapshot->history;
   const FrontierChoice& choice = snapshot->frontier.choice;
@@ -165,10 +193,10 @@ int RunStat(const Request& request) {
 }
 
 int RunDump(const Request& request) {
-  PosixStorage storage(request.directory);
+  PosixStorage storage(ReadableFolder(request));
   Dump dump;
   DumpFiles(storage, dump);
-  DumpSlots(storage, dump);
+  DumpSlots(storage, request.options, dump);
   const auto frontier = LoadFrontier(storage, OpenMode::kRead, request.options);
   if (!frontier) {
     dump.faults.push_back(frontier.error().Message());

@@ -1,9 +1,8 @@
 // Opening: acting on what recovery.h decided. Every function here writes; none of them decides what
 // counts.
 #include <algorithm>
-#include <array>
+#include <map>
 
-#include "common/check.h"
 #include "common/log.h"
 #include "journal/journal.h"
 
@@ -45,59 +44,44 @@ Status Journal::CreateFresh() {
   auto data = storage_.Open(DataFileName(0), OpenMode::kCreate);
   if (!data) return tl::make_unexpected(data.error());
   data_ = std::move(*data);
-  if (On(Rule::kSyncDirectoryBeforeFrontier)) JOURNAL_TRY(storage_.SyncDirectory());
+  if (On(Rule::kSyncDirectoryBeforeFrontier)) JOURNAL_TRY(Barrier(storage_.SyncDirectory()));
   return InstallFrontier(0);
-}
-
-// Creates the frontier whole: both slots are synced before the name exists, so a visible frontier
-// always has two good slots.
-Status Journal::InstallFrontier(std::uint64_t base_sequence) {
-  std::array<std::byte, kFrontierBytes> blocks;
-  for (std::uint64_t sequence = base_sequence + 1; sequence <= base_sequence + 2; ++sequence) {
-    EncodeSlot({state_, sequence},
-               std::span(blocks).subspan(SlotPosition(sequence) * kBlockBytes, kBlockBytes));
-  }
-  const std::string temporary(kFrontierTemporaryName);
-  auto file = storage_.Open(temporary, OpenMode::kCreate);
-  if (!file) return tl::make_unexpected(file.error());
-  JOURNAL_TRY((*file)->WriteAt(0, blocks));
-  JOURNAL_TRY((*file)->Sync());
-  JOURNAL_TRY(storage_.Rename(temporary, std::string(kFrontierName)));
-  if (On(Rule::kSyncDirectoryAfterRename)) JOURNAL_TRY(storage_.SyncDirectory());
-  frontier_ = std::move(*file);
-  sequence_ = base_sequence + 2;
-  return {};
 }
 
 Status Journal::Adopt(FrontierView view) {
   sequence_ = view.choice.newest.sequence;
   state_ = view.choice.newest.state;
   JOURNAL_TRY(RequireSequences());
-  if (!On(Rule::kVerifyBeforeInstall) && view.choice.partner == Partner::kLost) {
+  // A killed process may have left a slot that no disk has seen yet, and everything that follows
+  // believes it.
+  if (On(Rule::kSyncFrontierAtOpen)) JOURNAL_TRY(Barrier(view.file->Sync()));
+  const bool two_slots = options_.protocol != Protocol::kRename;
+  if (!On(Rule::kVerifyBeforeInstall) && two_slots && view.choice.partner == Partner::kLost) {
     // The mistake this rule prevents: the frontier is repaired before the data was looked at.
     if (view.one_block) {
       JOURNAL_TRY(InstallFrontier(sequence_));
-    } else {
+    } else if (On(Rule::kRepublishDamagedSlot)) {
       frontier_ = std::move(view.file);
-      JOURNAL_TRY(RepairFrontier(view, false));
+      JOURNAL_TRY(Publish(state_));
       view.file = std::move(frontier_);
     }
   }
   auto history = LoadHistory(storage_, OpenMode::kReadWrite, view, options_);
   if (!history) return tl::make_unexpected(history.error());
-  JOURNAL_TRY(ScanDirectory());
+  const auto found = ScanDirectory();
+  if (!found) return tl::make_unexpected(found.error());
   state_ = history->state;
   first_op_ = history->first_op;
+  entries_ = std::move(history->entries);
+  for (const Entry& entry : entries_) retained_bytes_ += RetainedBytes(entry);
+  QueueUnnamedSegments(*found);
+  if (suspect_) JOURNAL_TRY(RewriteSuspect(*history->data, *view.file));
   JOURNAL_TRY(SettleFiles(*history));
   data_ = std::move(history->data);
-  entries_ = std::move(history->entries);
-  for (const Entry& entry : entries_) retained_bytes_ += entry.length;
-  if (view.one_block) {
-    JOURNAL_TRY(InstallFrontier(sequence_));
-  } else {
-    frontier_ = std::move(view.file);
-    JOURNAL_TRY(RepairFrontier(view, state_ != view.choice.newest.state));
-  }
+  if (!frontier_) frontier_ = std::move(view.file);
+  JOURNAL_TRY(RepairFrontier(view, state_ != view.choice.newest.state));
+  if (state_.segments) JOURNAL_TRY(Barrier(segments_.Settle(*state_.segments)));
+  if (suspect_) reclaimer_.Add(std::string(kSuspectName));
   Reclaim();
   return {};
 }
@@ -105,21 +89,50 @@ Status Journal::Adopt(FrontierView view) {
 // Makes what was found durable, and what does not count gone, before anything is published on it.
 Status Journal::SettleFiles(const History& history) {
   if (history.data_bytes != state_.length) JOURNAL_TRY(history.data->Truncate(state_.length));
-  JOURNAL_TRY(history.data->Sync());
-  if (On(Rule::kSyncDirectoryAtOpen)) JOURNAL_TRY(storage_.SyncDirectory());
+  JOURNAL_TRY(Barrier(history.data->Sync()));
+  // Bodies that a killed process wrote may have been verified from the page cache alone.
+  if (On(Rule::kSyncAdoptedBodies)) {
+    JOURNAL_TRY(Barrier(segments_.SyncAdopted(history.adopted_segments)));
+  }
+  if (On(Rule::kSyncDirectoryAtOpen)) JOURNAL_TRY(Barrier(storage_.SyncDirectory()));
   return {};
+}
+
+// A barrier failed in this boot: whatever counts is written once more, over itself, so that the
+// system has to bring it to the disk or say that it cannot.
+Status Journal::RewriteSuspect(File& data, File& frontier) {
+  LogWarning("journal: a barrier failed earlier; everything is written again");
+  std::map<SegmentKey, std::uint64_t> segments;
+  for (const Entry& entry : entries_) {
+    if (!entry.reference) continue;
+    std::uint64_t& end = segments[entry.reference->segment];
+    end = std::max(end, entry.reference->end());
+  }
+  for (const auto& [key, bytes] : segments) {
+    JOURNAL_TRY(Barrier(segments_.RewriteSegment(key, bytes)));
+  }
+  JOURNAL_TRY(Barrier(RewriteInPlace(data, state_.length)));
+  const auto frontier_bytes = frontier.Length();
+  if (!frontier_bytes) return tl::make_unexpected(frontier_bytes.error());
+  JOURNAL_TRY(Barrier(RewriteInPlace(frontier, *frontier_bytes)));
+  JOURNAL_TRY(Barrier(storage_.SyncDirectory()));
+  return segments.empty() ? Status() : Barrier(storage_.SyncPartition());
 }
 
 // Leaves two good slots, both naming the live generation. The only copy of the newest state is
 // never overwritten: if it lies in the wrong place, the other place is written first.
 Status Journal::RepairFrontier(const FrontierView& view, bool state_changed) {
+  if (options_.protocol == Protocol::kRename) return state_changed ? Publish(state_) : Status();
+  if (view.one_block) {
+    return On(Rule::kVerifyBeforeInstall) ? InstallFrontier(sequence_) : Status();
+  }
   const FrontierChoice& choice = view.choice;
   const bool newest_misplaced =
       On(Rule::kCheckSlotRedundancy) && SlotPosition(choice.newest.sequence) != choice.position;
-  const bool partner_bad = choice.partner == Partner::kLost ? On(Rule::kRepublishDamagedSlot)
-                                                            : choice.partner != Partner::kPrevious;
-  const bool old_generation = On(Rule::kPublishTwiceAfterRewrite) &&
-                              choice.partner != Partner::kLost &&
+  const bool lost = choice.partner == Partner::kLost;
+  const bool partner_bad = lost ? On(Rule::kRepublishDamagedSlot) && On(Rule::kVerifyBeforeInstall)
+                                : choice.partner != Partner::kPrevious;
+  const bool old_generation = On(Rule::kPublishTwiceAfterRewrite) && !lost &&
                               choice.partner_state.generation != state_.generation;
   if (choice.partner == Partner::kSkipped || choice.partner == Partner::kMisplaced) {
     LogWarning("journal: a frontier write was lost or went to the wrong place; repaired");
@@ -132,40 +145,40 @@ Status Journal::RepairFrontier(const FrontierView& view, bool state_changed) {
   return {};
 }
 
-// Finds the files no slot names, and the highest generation number in use.
-Status Journal::ScanDirectory() {
+// Finds the files no slot names, and the highest generation in use. Returns the retained segments.
+Result<std::set<SegmentKey>> Journal::ScanDirectory() {
   const auto entries = storage_.List();
   if (!entries) return tl::make_unexpected(entries.error());
   highest_generation_ = state_.generation;
+  std::vector<std::string> obsolete;
+  std::set<SegmentKey> retained;
   for (const DirectoryEntry& entry : *entries) {
     const auto generation = ParseDataFileName(entry.name);
     if (generation) highest_generation_ = std::max(highest_generation_, *generation);
     if (entry.type != EntryType::kFile) continue;
+    suspect_ |= entry.name == kSuspectName && On(Rule::kRewriteAfterFailedBarrier);
     const bool old_data = generation && *generation != state_.generation;
-    if (old_data || entry.name == kFrontierTemporaryName) obsolete_.push_back(entry.name);
+    if (old_data || entry.name == kFrontierTemporaryName) obsolete.push_back(entry.name);
+    const auto segment = ParseRetainedName(entry.name);
+    if (segment) retained.insert(*segment);
   }
-  std::sort(obsolete_.begin(), obsolete_.end());
-  return {};
+  std::sort(obsolete.begin(), obsolete.end());
+  for (std::string& name : obsolete) reclaimer_.Add(std::move(name));
+  return retained;
 }
 
-void Journal::Reclaim() {
-  std::vector<std::string> kept;
-  for (const std::string& name : obsolete_) {
-    const auto removed = storage_.Unlink(name);
-    if (removed || IsMissing(removed.error())) {
-      removals_unsynced_ = true;
-    } else {
-      LogWarning("journal: " + removed.error().Message());
-      kept.push_back(name);
+// Links that neither a record nor a cursor needs go; no generation seen is used again.
+void Journal::QueueUnnamedSegments(const std::set<SegmentKey>& found) {
+  const std::set<SegmentKey> named = NamedSegments(state_, entries_);
+  if (state_.segments) highest_segment_ = state_.segments->next_generation;
+  for (const std::set<SegmentKey>& keys : {found, named}) {
+    for (const SegmentKey& key : keys) {
+      if (key.generation == UINT64_MAX) continue;
+      highest_segment_ = std::max(highest_segment_, key.generation + 1);
     }
   }
-  obsolete_ = std::move(kept);
-  if (!removals_unsynced_) return;
-  const auto synced = storage_.SyncDirectory();
-  if (synced) {
-    removals_unsynced_ = false;
-  } else {
-    LogWarning("journal: " + synced.error().Message());
+  for (const SegmentKey& key : found) {
+    if (!named.contains(key)) reclaimer_.Add(RetainedName(key));
   }
 }
 

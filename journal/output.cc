@@ -29,6 +29,23 @@ std::string OpLine(std::string_view verb, std::uint64_t op, std::uint64_t checks
   return line;
 }
 
+std::string NumbersLine(std::string_view verb, std::uint64_t a, std::uint64_t b, bool json) {
+  std::string line(json ? R"({")" : "");
+  line += verb;
+  line += json ? R"(":[)" : " ";
+  line += std::to_string(a);
+  line += json ? ',' : ' ';
+  line += std::to_string(b);
+  line += json ? "]}\n" : "\n";
+  return line;
+}
+
+Status PrintLines(const std::string& lines) {
+  const auto written = WriteAll(STDOUT_FILENO, lines);
+  if (!written) return IoFailure(written.error().sys_errno, "write standard output");
+  return {};
+}
+
 int Print(std::string_view text) {
   const auto written = WriteAll(STDOUT_FILENO, text);
   if (written) return kExitOk;

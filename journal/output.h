@@ -14,6 +14,13 @@ namespace tornfs::journal::cli {
 [[nodiscard]] std::string OpLine(std::string_view verb, std::uint64_t op, std::uint64_t checksum,
                                  bool json);
 
+// "purged 3 17\n" or {"purged":[3,17]}: what is not about one op.
+[[nodiscard]] std::string NumbersLine(std::string_view verb, std::uint64_t a, std::uint64_t b,
+                                      bool json);
+
+// Prints whole lines to standard output, for commands that go on afterwards.
+[[nodiscard]] Status PrintLines(const std::string& lines);
+
 // Prints to standard output. Returns 0, or 1 when it could not be written.
 int Print(std::string_view text);
 

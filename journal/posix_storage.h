@@ -3,6 +3,8 @@
 // the protocol and nothing else.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -10,6 +12,13 @@
 #include "journal/storage.h"
 
 namespace tornfs::journal {
+
+// What went to the disk, for those who measure.
+struct IoCounts {
+  std::atomic<std::uint64_t> writes{0};
+  std::atomic<std::uint64_t> bytes{0};
+  std::atomic<std::uint64_t> barriers{0};  // On files and folders.
+};
 
 class PosixStorage final : public Storage {
  public:
@@ -20,9 +29,16 @@ class PosixStorage final : public Storage {
   Status Lock(const std::string& name) override;
   Result<std::unique_ptr<File>> Open(const std::string& name, OpenMode mode) override;
   Result<std::vector<DirectoryEntry>> List() override;
+  Result<std::vector<DirectoryEntry>> ListPartition() override;
   Status Rename(const std::string& from, const std::string& to) override;
   Status Unlink(const std::string& name) override;
+  Status Link(const std::string& from, const std::string& to) override;
+  Result<bool> SameFile(const std::string& a, const std::string& b) override;
   Status SyncDirectory() override;
+  Status SyncPartition() override;
+  [[nodiscard]] bool SyncsConcurrently() const override { return true; }
+
+  [[nodiscard]] const IoCounts& counts() const { return *counts_; }
 
  private:
   // The directory's descriptor, opened on first use.
@@ -32,6 +48,7 @@ class PosixStorage final : public Storage {
   std::string path_;
   Fd directory_;
   Fd lock_;
+  std::shared_ptr<IoCounts> counts_ = std::make_shared<IoCounts>();  // Shared with open files.
 };
 
 }  // namespace tornfs::journal

@@ -57,16 +57,7 @@ std::vector<std::byte> BuildPrepare(const PrepareHeader& fields, std::span<const
   return out;
 }
 
-Result<PrepareHeader> DecodePrepare(std::span<const std::byte> prepare) {
-  if (prepare.size() < kPrepareBytesMin || prepare.size() > kPrepareBytesMax) {
-    return Fail(ErrorKind::kInvalid, "prepare size is out of bounds");
-  }
-  if (LoadLe<std::uint8_t>(prepare, prepare_at::kCommand) != kCommandPrepare) {
-    return Fail(ErrorKind::kInvalid, "not a prepare");
-  }
-  if (!ReservedIsZero(prepare) || !HighHalvesAreZero(prepare)) {
-    return Fail(ErrorKind::kInvalid, "reserved bytes of the prepare header are set");
-  }
+PrepareHeader ReadPrepareHeader(std::span<const std::byte> prepare) {
   PrepareHeader header;
   header.checksum = LoadLe<std::uint64_t>(prepare, prepare_at::kChecksum);
   header.body_checksum = LoadLe<std::uint64_t>(prepare, prepare_at::kBodyChecksum);
@@ -77,6 +68,20 @@ Result<PrepareHeader> DecodePrepare(std::span<const std::byte> prepare) {
   header.op = LoadLe<std::uint64_t>(prepare, prepare_at::kOp);
   header.operation = LoadLe<std::uint8_t>(prepare, prepare_at::kOperation);
   header.group = LoadLe<std::uint64_t>(prepare, prepare_at::kGroup);
+  return header;
+}
+
+Result<PrepareHeader> DecodePrepare(std::span<const std::byte> prepare) {
+  if (prepare.size() < kPrepareBytesMin || prepare.size() > kPrepareBytesMax) {
+    return Fail(ErrorKind::kInvalid, "prepare size is out of bounds");
+  }
+  if (LoadLe<std::uint8_t>(prepare, prepare_at::kCommand) != kCommandPrepare) {
+    return Fail(ErrorKind::kInvalid, "not a prepare");
+  }
+  if (!ReservedIsZero(prepare) || !HighHalvesAreZero(prepare)) {
+    return Fail(ErrorKind::kInvalid, "reserved bytes of the prepare header are set");
+  }
+  const PrepareHeader header = ReadPrepareHeader(prepare);
   if (header.size != prepare.size()) {
     return Fail(ErrorKind::kInvalid, "prepare size field disagrees with its length");
   }

@@ -30,6 +30,9 @@ struct PrepareHeader {
 [[nodiscard]] std::vector<std::byte> BuildPrepare(const PrepareHeader& fields,
                                                   std::span<const std::byte> body);
 
+// The fields as they stand, unchecked. Requires: prepare.size() >= kPrepareBytesMin.
+[[nodiscard]] PrepareHeader ReadPrepareHeader(std::span<const std::byte> prepare);
+
 // Reads and checks a whole prepare: command, size, reserved bytes, identity and body checksum. What
 // passes here is readable for ever, so append and recovery both call it.
 //

@@ -5,6 +5,7 @@
 #include "common/bytes.h"
 #include "common/check.h"
 #include "common/hash.h"
+#include "journal/batch.h"
 
 namespace tornfs::journal {
 namespace {
@@ -12,20 +13,61 @@ namespace {
 // Larger reads save few calls and cost a short-lived process a page fault per page.
 constexpr std::uint64_t kReadAheadBytes = 1ULL << 16;
 
+// Writes the envelope around a payload that is in place, and the padding.
+void Seal(std::uint64_t generation, std::uint32_t kind, std::size_t payload_bytes,
+          std::span<std::byte> out) {
+  const auto envelope = out.first(record_at::kPayload);
+  std::fill(envelope.begin(), envelope.end(), std::byte{0});
+  StoreLe(out, record_at::kPayloadLength, static_cast<std::uint32_t>(payload_bytes));
+  StoreLe(out, record_at::kKind, kind);
+  StoreLe(out, record_at::kGeneration, generation);
+  const std::size_t end = record_at::kPayload + payload_bytes;
+  std::fill(out.begin() + static_cast<std::ptrdiff_t>(end), out.end(), std::byte{0});
+  StoreLe(out, record_at::kChecksum, Hash64(std::span<const std::byte>(out.first(end))));
+}
+
 }  // namespace
+
+std::uint64_t RetainedBytes(const Entry& entry) {
+  return RecordLength(entry.payload_bytes).value();
+}
+
+Result<Entry> DescribePrepare(std::span<const std::byte> prepare, bool check) {
+  if (prepare.size() < kPrepareBytesMin || prepare.size() > kPrepareBytesMax) {
+    return Fail(ErrorKind::kInvalid, "prepare size is out of bounds");
+  }
+  const PrepareHeader header = ReadPrepareHeader(prepare);
+  Entry entry;
+  entry.checksum = header.checksum;
+  entry.payload_bytes = static_cast<std::uint32_t>(prepare.size());
+  if (check) {
+    const auto decoded = DecodePrepare(prepare);
+    if (!decoded) return tl::make_unexpected(decoded.error());
+  }
+  if (header.operation != kOperationMessages) return entry;
+  const auto batch = DecodeBatch(prepare.subspan(prepare_at::kBody));
+  if (batch) {
+    entry.base_offset = batch->base_offset;
+    entry.next_offset = batch->next_offset();
+  } else if (check) {
+    return tl::make_unexpected(batch.error());
+  }
+  return entry;
+}
 
 void EncodeRecord(std::uint64_t generation, std::span<const std::byte> payload,
                   std::span<std::byte> out) {
   CHECK(RecordLength(payload.size()) == out.size());
-  const auto envelope = out.first(record_at::kPayload);
-  std::fill(envelope.begin(), envelope.end(), std::byte{0});
-  StoreLe(out, record_at::kPayloadLength, static_cast<std::uint32_t>(payload.size()));
-  StoreLe(out, record_at::kKind, kRecordKindInline);
-  StoreLe(out, record_at::kGeneration, generation);
   std::copy(payload.begin(), payload.end(), out.begin() + record_at::kPayload);
-  const std::size_t end = record_at::kPayload + payload.size();
-  std::fill(out.begin() + static_cast<std::ptrdiff_t>(end), out.end(), std::byte{0});
-  StoreLe(out, record_at::kChecksum, Hash64(std::span<const std::byte>(out.first(end))));
+  Seal(generation, kRecordKindInline, payload.size(), out);
+}
+
+void EncodeReferenceRecord(std::uint64_t generation, std::span<const std::byte> header,
+                           const SegmentReference& reference, std::span<std::byte> out) {
+  CHECK(header.size() == prepare_at::kBody && out.size() == kBlockBytes);
+  std::copy(header.begin(), header.end(), out.begin() + record_at::kPayload);
+  EncodeReference(reference, out.subspan(record_at::kPayload + header.size(), kReferenceBytes));
+  Seal(generation, kRecordKindReference, kReferencePayloadBytes, out);
 }
 
 tl::unexpected<Error> RecordReader::Refuse(ErrorKind kind, const std::string& what) const {
@@ -75,15 +117,42 @@ Result<Record> RecordReader::Next() {
   if (generation != generation_) {
     return Refuse(ErrorKind::kDamaged, "belongs to generation " + std::to_string(generation));
   }
-  if (LoadLe<std::uint32_t>(bytes, record_at::kKind) != kRecordKindInline) {
+  const auto kind = LoadLe<std::uint32_t>(bytes, record_at::kKind);
+  std::span<const std::byte> prepare = bytes.subspan(record_at::kPayload, payload_bytes);
+  std::optional<SegmentReference> reference;
+  if (kind == kRecordKindReference) {
+    const auto assembled = Assemble(prepare);
+    if (!assembled) return tl::make_unexpected(assembled.error());
+    reference = *assembled;
+    prepare = assembled_;
+  } else if (kind != kRecordKindInline) {
     return Refuse(ErrorKind::kUnsupported, "has an unknown kind");
   }
-  const auto prepare = bytes.subspan(record_at::kPayload, payload_bytes);
-  const auto header = DecodePrepare(prepare);
-  if (!header) return Refuse(ErrorKind::kDamaged, "is invalid: " + header.error().context);
-  const Record record{{position_, *length, header->checksum, payload_bytes}, *header, prepare};
+  auto entry = DescribePrepare(prepare, true);
+  if (!entry) return Refuse(ErrorKind::kDamaged, "is invalid: " + entry.error().context);
+  entry->position = position_;
+  entry->length = *length;
+  entry->reference = reference;
   position_ += *length;
-  return record;
+  return Record{*entry, ReadPrepareHeader(prepare), prepare};
+}
+
+// Puts a header and the body it refers to together, in assembled_.
+Result<SegmentReference> RecordReader::Assemble(std::span<const std::byte> payload) {
+  if (segments_ == nullptr) return Refuse(ErrorKind::kDamaged, "refers to a segment");
+  if (payload.size() != kReferencePayloadBytes) {
+    return Refuse(ErrorKind::kDamaged, "is a reference of impossible length");
+  }
+  const SegmentReference reference = DecodeReference(payload.subspan(prepare_at::kBody));
+  if (!IsValid(reference, ReadPrepareHeader(payload))) {
+    return Refuse(ErrorKind::kDamaged, "has an invalid reference");
+  }
+  assembled_.resize(prepare_at::kBody + reference.length);
+  std::copy_n(payload.begin(), prepare_at::kBody, assembled_.begin());
+  const auto body = segments_->Read(reference, std::span(assembled_).subspan(prepare_at::kBody));
+  if (body) return reference;
+  if (body.error().kind != ErrorKind::kDamaged) return tl::make_unexpected(body.error());
+  return Refuse(ErrorKind::kDamaged, "has lost its body: " + body.error().context);
 }
 
 }  // namespace tornfs::journal

@@ -13,15 +13,23 @@
 //   >= 1 slot        published records do not verify           refuse
 //   both slots       data file longer than published           open, cut the tail
 //   one slot         every byte of the tail is a valid chain   open, adopt the tail, repair the
-//   slot one slot         anything else in the tail                 refuse
+//   slot one slot         anything else in the tail                 refuse, or with accept_loss
+//   keep the
+//                                                              records before the first bad byte
+//   >= 1 slot        a segment ends before a body or cursor    refuse
 //
 // The two tail rules differ because with both slots good the frontier is exact, while a lost slot
 // may have been the newest: then acknowledged records lie past the frontier.
+//
+// The rename protocol has one slot and its frontier is 4096 bytes; a lost slot is an unreadable
+// frontier, and a longer data file is always cut.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "journal/frontier.h"
@@ -44,13 +52,23 @@ struct Options {
   // Bytes of records to admit, kCapacityMin .. kCapacityMax, a multiple of 4096.
   std::uint64_t capacity = kCapacityDefault;
   Rules rules;
+  Protocol protocol = Protocol::kTornfs;
+  // Reserve the disk blocks of a segment when it is created.
+  bool preallocate_segments = false;
+  // A lost slot over a damaged tail: keep the records before the damage instead of refusing. What
+  // is cut may have been acknowledged; only a person can know better.
+  bool accept_loss = false;
+  // Leave deleting obsolete files after a compaction to whoever calls Journal::Reclaim().
+  bool reclaim_later = false;
+  // Called now and then while an open reads records: bytes read, bytes to read.
+  std::function<void(std::uint64_t, std::uint64_t)> progress;
 };
 
 // The frontier file and the choice made from it.
 struct FrontierView {
   std::unique_ptr<File> file;  // Null: no frontier, and the directory is fit for a fresh journal.
   FrontierChoice choice;
-  bool one_block = false;  // Only with refuse-short-frontier switched off.
+  bool one_block = false;  // One slot by protocol, or refuse-short-frontier is switched off.
 };
 
 // The records that count.
@@ -60,25 +78,34 @@ struct History {
   State state;                   // As published, plus what was adopted from the tail.
   std::uint64_t first_op = 1;    // Of entries[0].
   std::vector<Entry> entries;
+  std::set<SegmentKey> adopted_segments;  // That adopted records refer to.
 };
 
 // Reads both slots, each on its own, so that one unreadable sector hides one slot.
 // Errors: kIo only with read-slots-separately switched off.
-[[nodiscard]] Result<SlotReadings> ReadSlots(File& frontier, const Rules& rules);
+[[nodiscard]] Result<SlotReadings> ReadSlots(File& frontier, const Options& options);
 
-// Opens and judges the frontier. In mode kReadWrite it is synced before anything read from it is
-// believed: a killed process may have left a slot that no disk has seen yet.
+// Opens and judges the frontier.
 //
 // Errors: kDamaged, kIdentity, kIo.
 [[nodiscard]] Result<FrontierView> LoadFrontier(Storage& storage, OpenMode mode,
                                                 const Options& options);
 
-// Opens the data file the frontier names and verifies every record that counts.
+// Opens the data file the frontier names and verifies every record that counts, bodies in segments
+// included.
 //
 // Requires: view.file.  Errors: kDamaged, kUnsupported, kIo; kCapacity only with
 // ignore-capacity-at-recovery switched off.  Cost: reads everything published, and the tail only
-// when a slot was lost.
+// when a slot was lost; memory for the entries and one record.
 [[nodiscard]] Result<History> LoadHistory(Storage& storage, OpenMode mode, const FrontierView& view,
                                           const Options& options);
+
+// The segments whose retained names must stay: those that an entry or a cursor names.
+[[nodiscard]] std::set<SegmentKey> NamedSegments(const State& state,
+                                                 std::span<const Entry> entries);
+
+// Does the last segment end where the journal does, with nothing in it that is still needed, and
+// has its owner deleted it? Then it must not come back.
+[[nodiscard]] Result<bool> TailWasRetired(Storage& storage, const SegmentState& segments);
 
 }  // namespace tornfs::journal

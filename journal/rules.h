@@ -8,6 +8,8 @@
 #include <span>
 #include <string_view>
 
+#include "journal/format.h"
+
 namespace tornfs::journal {
 
 enum class Rule : std::uint8_t {
@@ -29,6 +31,17 @@ enum class Rule : std::uint8_t {
   kSyncDirectoryBeforePublish,
   kSyncDirectoryAtOpen,
   kVerifyTailChain,
+  kAcceptReferencesInTail,  // J.2, first
+  kSyncAdoptedBodies,       // J.2, second
+  kSyncBodiesBeforePublish,
+  kSyncLinksBeforePublish,
+  kPublishMetadataTwice,  // H.16
+  kCancelReclaimOnReuse,  // H.9, links
+  kReclaimPastFailures,   // J.1
+  kReclaimOffAppend,
+  kRewriteAfterFailedBarrier,  // H.10
+  kSyncOriginalWriters,        // H.11
+  kValidateAtAppend,           // J.3
 };
 
 struct RuleName {
@@ -48,9 +61,28 @@ class Rules {
   void SwitchOff(Rule rule) { off_ |= Bit(rule); }
 
  private:
-  static constexpr std::uint32_t Bit(Rule rule) { return 1U << static_cast<unsigned>(rule); }
+  static constexpr std::uint64_t Bit(Rule rule) { return 1ULL << static_cast<unsigned>(rule); }
 
-  std::uint32_t off_ = 0;
+  std::uint64_t off_ = 0;
 };
+
+// Whole protocols: a format with a magic of its own, and the rules it follows. None opens the
+// journal of another.
+enum class Protocol : std::uint8_t {
+  kTornfs,     // Two slots, every rule.
+  kReference,  // Two slots, as they were first published elsewhere: without any later repair.
+  kRename,     // What came before: one slot, replaced by a rename at each publication.
+};
+
+struct ProtocolName {
+  Protocol protocol;
+  std::string_view name;  // What --protocol takes.
+  Magic magic;
+};
+
+[[nodiscard]] std::span<const ProtocolName> AllProtocols();
+[[nodiscard]] std::optional<Protocol> ParseProtocol(std::string_view name);
+[[nodiscard]] const Magic& MagicOf(Protocol protocol);
+[[nodiscard]] Rules RulesOf(Protocol protocol);
 
 }  // namespace tornfs::journal

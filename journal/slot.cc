@@ -13,8 +13,8 @@ namespace {
 
 using Bytes = std::span<const std::byte>;
 
-bool MagicIsAt(Bytes bytes, std::size_t at) {
-  return std::memcmp(bytes.data() + at, kMagic.data(), kMagic.size()) == 0;
+bool MagicIsAt(Bytes bytes, std::size_t at, const Magic& magic) {
+  return std::memcmp(bytes.data() + at, magic.data(), magic.size()) == 0;
 }
 
 bool FlagsAreBits(Bytes bytes) {
@@ -23,12 +23,20 @@ bool FlagsAreBits(Bytes bytes) {
   return std::all_of(flags.begin(), flags.end(), [](std::byte b) { return b <= std::byte{1}; });
 }
 
-bool SegmentsAreAbsent(Bytes bytes) {
-  const Bytes segments = bytes.subspan(slot_at::kSegmentState, slot_at::kSegmentStateBytes);
-  return bytes[slot_at::kOwnedSegments] == std::byte{0} &&
-         bytes[slot_at::kSegmentReferences] == std::byte{0} &&
-         std::all_of(segments.begin(), segments.end(),
-                     [](std::byte b) { return b == std::byte{0}; });
+// The segment state, if the flags and the bytes agree on one.
+tl::expected<std::optional<SegmentState>, SlotFault> DecodeSegments(Bytes bytes) {
+  const Bytes state = bytes.subspan(slot_at::kSegmentState, slot_at::kSegmentStateBytes);
+  if (bytes[slot_at::kOwnedSegments] == std::byte{0}) {
+    const bool zero =
+        std::all_of(state.begin(), state.end(), [](std::byte b) { return b == std::byte{0}; });
+    if (!zero) return tl::make_unexpected(SlotFault::kSegments);
+    return std::nullopt;
+  }
+  const SegmentState decoded = DecodeSegmentState(state);
+  if (bytes[slot_at::kSegmentReferences] == std::byte{0} || !IsValid(decoded)) {
+    return tl::make_unexpected(SlotFault::kSegments);
+  }
+  return decoded;
 }
 
 bool BoundsHold(const State& state) {
@@ -50,7 +58,7 @@ std::string_view SlotFaultText(SlotFault fault) {
     case SlotFault::kChecksum: return "frontier checksum mismatch";
     case SlotFault::kSeal: return "format checksum mismatch";
     case SlotFault::kFlag: return "invalid flag";
-    case SlotFault::kSegments: return "segments are not supported";
+    case SlotFault::kSegments: return "invalid segment state";
     case SlotFault::kBounds: return "invalid frontier bounds";
   }
   return "unknown fault";
@@ -60,6 +68,7 @@ void EncodeSlot(const Slot& slot, std::span<std::byte> out, const Magic& magic) 
   CHECK(out.size() == kBlockBytes);
   const State& state = slot.state;
   CHECK(BoundsHold(state));
+  CHECK(!state.segments || (state.references && IsValid(*state.segments)));
   std::fill(out.begin(), out.end(), std::byte{0});
   std::memcpy(out.data() + slot_at::kMagic, magic.data(), magic.size());
   std::memcpy(out.data() + slot_at::kSeal, magic.data(), magic.size());
@@ -74,6 +83,12 @@ void EncodeSlot(const Slot& slot, std::span<std::byte> out, const Magic& magic) 
   StoreLe<std::uint8_t>(out, slot_at::kAnchorKnown, state.anchor_known ? 1 : 0);
   StoreLe<std::uint8_t>(out, slot_at::kCheckpointPrepare, state.checkpoint_prepare ? 1 : 0);
   StoreLe<std::uint8_t>(out, slot_at::kCertificatePresent, state.certified_log_view ? 1 : 0);
+  StoreLe<std::uint8_t>(out, slot_at::kOwnedSegments, state.segments ? 1 : 0);
+  StoreLe<std::uint8_t>(out, slot_at::kSegmentReferences, state.references ? 1 : 0);
+  if (state.segments) {
+    EncodeSegmentState(*state.segments,
+                       out.subspan(slot_at::kSegmentState, slot_at::kSegmentStateBytes));
+  }
   StoreLe(out, slot_at::kPurgeGeneration, state.purge_generation);
   StoreLe(out, slot_at::kPurgeFloor, state.purge_floor);
   StoreLe(out, slot_at::kCertifiedLogView, state.certified_log_view.value_or(0));
@@ -81,17 +96,18 @@ void EncodeSlot(const Slot& slot, std::span<std::byte> out, const Magic& magic) 
   StoreLe(out, slot_at::kChecksum, Hash64(Bytes(out).subspan(slot_at::kChecked)));
 }
 
-tl::expected<Slot, SlotFault> DecodeSlot(Bytes bytes) {
-  if (bytes.size() != kBlockBytes || !MagicIsAt(bytes, slot_at::kMagic)) {
+tl::expected<Slot, SlotFault> DecodeSlot(Bytes bytes, const Magic& magic) {
+  if (bytes.size() != kBlockBytes || !MagicIsAt(bytes, slot_at::kMagic, magic)) {
     return tl::make_unexpected(SlotFault::kUnknownFormat);
   }
   if (LoadLe<std::uint64_t>(bytes, slot_at::kChecksum) !=
       Hash64(bytes.subspan(slot_at::kChecked))) {
     return tl::make_unexpected(SlotFault::kChecksum);
   }
-  if (!MagicIsAt(bytes, slot_at::kSeal)) return tl::make_unexpected(SlotFault::kSeal);
+  if (!MagicIsAt(bytes, slot_at::kSeal, magic)) return tl::make_unexpected(SlotFault::kSeal);
   if (!FlagsAreBits(bytes)) return tl::make_unexpected(SlotFault::kFlag);
-  if (!SegmentsAreAbsent(bytes)) return tl::make_unexpected(SlotFault::kSegments);
+  const auto segments = DecodeSegments(bytes);
+  if (!segments) return tl::make_unexpected(segments.error());
 
   const auto word = [bytes](std::size_t at) { return LoadLe<std::uint64_t>(bytes, at); };
   const auto flag = [bytes](std::size_t at) { return bytes[at] == std::byte{1}; };
@@ -111,6 +127,8 @@ tl::expected<Slot, SlotFault> DecodeSlot(Bytes bytes) {
   const auto view = LoadLe<std::uint32_t>(bytes, slot_at::kCertifiedLogView);
   const bool certified = flag(slot_at::kCertificatePresent);
   state.certified_log_view = certified ? std::optional(view) : std::nullopt;
+  state.references = flag(slot_at::kSegmentReferences);
+  state.segments = *segments;
   const bool halves_are_zero =
       word(slot_at::kCheckpointChecksum + 8) == 0 && word(slot_at::kHeadChecksum + 8) == 0;
   const auto sequence = word(slot_at::kSequence);

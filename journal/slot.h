@@ -9,6 +9,7 @@
 #include <tl/expected.hpp>
 
 #include "journal/format.h"
+#include "journal/segment.h"
 
 namespace tornfs::journal {
 
@@ -27,6 +28,8 @@ struct State {
   std::optional<std::uint32_t> certified_log_view = 0;
   std::uint64_t purge_generation = 0;
   std::uint64_t purge_floor = 0;
+  bool references = false;               // May records refer to segments?
+  std::optional<SegmentState> segments;  // Present: the journal writes segments; needs references.
 
   friend bool operator==(const State&, const State&) = default;
 };
@@ -43,17 +46,17 @@ enum class SlotFault : std::uint8_t {
   kChecksum,
   kSeal,      // The magic was changed after the slot was sealed.
   kFlag,      // A flag byte is neither 0 nor 1.
-  kSegments,  // Sound, but uses segments, which this version does not read.
+  kSegments,  // The segment state contradicts itself or the flags.
   kBounds,    // The numbers contradict each other.
 };
 
 [[nodiscard]] std::string_view SlotFaultText(SlotFault fault);
 
-// Requires: out.size() == kBlockBytes. Tests pass another magic to compare with other writers of
-// the same layout.
+// Requires: out.size() == kBlockBytes. Other protocols share the layout and differ in the magic.
 void EncodeSlot(const Slot& slot, std::span<std::byte> out, const Magic& magic = kMagic);
 
 // Pure; any bytes are safe.
-[[nodiscard]] tl::expected<Slot, SlotFault> DecodeSlot(std::span<const std::byte> bytes);
+[[nodiscard]] tl::expected<Slot, SlotFault> DecodeSlot(std::span<const std::byte> bytes,
+                                                       const Magic& magic = kMagic);
 
 }  // namespace tornfs::journal

@@ -1,14 +1,19 @@
-// The one door between the journal and a disk: a directory and the files in it.
+// The one door between the journal and a disk: a directory, the files in it, and the segments in
+// the folder above, the partition.
+//
+// A name is a single path component, or InPartition(one) for a file of the partition.
 //
 // What an implementation promises
 //   * Completion of a write or of a name change says nothing about surviving a power loss.
 //   * File::Sync() makes the file's bytes and size durable, not its name.
-//   * Storage::SyncDirectory() makes this directory's names durable, not what they name.
+//   * Storage::SyncDirectory() and SyncPartition() make the names of that one folder durable, not
+//     what they name.
 //   * An open File keeps its object across Rename() and Unlink() of its name.
 //   * The handle that wrote must be the handle that syncs: writeback errors are reported per open
 //     file description.
 //
-// One writer, no threads. Errors: kIo with the errno, unless stated otherwise.
+// One writer, no threads, except where SyncsConcurrently() allows it. Errors: kIo with the errno,
+// unless stated otherwise.
 #pragma once
 
 #include <cstddef>
@@ -35,16 +40,24 @@ class File {
   // Writes all of `bytes` at byte `at`, extending the file if needed. After an error any part may
   // have been written.
   [[nodiscard]] virtual Status WriteAt(std::uint64_t at, std::span<const std::byte> bytes) = 0;
+  // The same with the concatenation of `parts`, at most kVectorPartsMax of them: one call.
+  [[nodiscard]] virtual Status WriteParts(std::uint64_t at,
+                                          std::span<const std::span<const std::byte>> parts) = 0;
   [[nodiscard]] virtual Result<std::uint64_t> Length() = 0;
   [[nodiscard]] virtual Status Truncate(std::uint64_t length) = 0;
   // fdatasync.
   [[nodiscard]] virtual Status Sync() = 0;
+  // Asks for room for `length` bytes without changing the size. A hint: failure is no error.
+  virtual void Preallocate(std::uint64_t length) = 0;
 };
+
+inline constexpr std::size_t kVectorPartsMax = 1024;  // The system's IOV_MAX.
 
 enum class OpenMode : std::uint8_t {
   kRead,       // Must exist.
   kReadWrite,  // Must exist.
   kCreate,     // Read-write; created, or emptied if it exists.
+  kEnsure,     // Read-write; created, or as it is.
 };
 
 enum class EntryType : std::uint8_t { kFile, kDirectory, kOther };
@@ -54,7 +67,7 @@ struct DirectoryEntry {
   EntryType type = EntryType::kFile;
 };
 
-// One journal directory. Names are single path components.
+// One journal directory.
 class Storage {
  public:
   Storage() = default;
@@ -72,9 +85,18 @@ class Storage {
                                                            OpenMode mode) = 0;
   // Every name but "." and "..", in no order.
   [[nodiscard]] virtual Result<std::vector<DirectoryEntry>> List() = 0;
+  // The same of the partition, without the prefix.
+  [[nodiscard]] virtual Result<std::vector<DirectoryEntry>> ListPartition() = 0;
   [[nodiscard]] virtual Status Rename(const std::string& from, const std::string& to) = 0;
   [[nodiscard]] virtual Status Unlink(const std::string& name) = 0;
+  // A second name for the object that `from` names. `to` must not exist.
+  [[nodiscard]] virtual Status Link(const std::string& from, const std::string& to) = 0;
+  // Whether both names exist and stand for one object.
+  [[nodiscard]] virtual Result<bool> SameFile(const std::string& a, const std::string& b) = 0;
   [[nodiscard]] virtual Status SyncDirectory() = 0;
+  [[nodiscard]] virtual Status SyncPartition() = 0;
+  // May several threads call File::Sync() on different files at once?
+  [[nodiscard]] virtual bool SyncsConcurrently() const = 0;
 };
 
 }  // namespace tornfs::journal

@@ -11,7 +11,9 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "fusefs/core/content_store.h"
 #include "fusefs/core/types.h"
@@ -25,6 +27,8 @@ enum class CellKind : std::uint8_t {
   kMode,   // Permission bits of `ino`.
   kUid,
   kGid,
+  kXattr,  // Extended attribute of `ino`; POSIX ACLs are such.
+  kFlags,  // What FS_IOC_SETFLAGS sets.
 };
 
 // Which effects of one op belong together, for models that keep them so. Effects of an op with the
@@ -33,6 +37,7 @@ enum class GroupTag : std::uint8_t {
   kAlone,
   kRename,    // The two entries of a rename or an exchange.
   kTruncate,  // The size and the dropped blocks behind it.
+  kAcl,       // An ACL and the mode that shows it: one transaction in every filesystem.
 };
 
 struct Effect {
@@ -42,11 +47,22 @@ struct Effect {
   Ino ino = kNoIno;
   std::uint64_t offset = 0;                 // kData.
   std::uint64_t length = 0;                 // kData.
-  std::uint64_t value = 0;                  // kSize, kMode, kUid, kGid.
+  std::uint64_t value = 0;                  // kSize, kMode, kUid, kGid, kFlags.
   ContentPosition content = kZeros;         // kData.
   Ino child = kNoIno;                       // kEntry; kNoIno removes the name.
-  std::shared_ptr<const std::string> name;  // kEntry.
+  std::shared_ptr<const std::string> name;  // kEntry; kXattr: see XattrChange.
   Nanoseconds time = 0;                     // Of the op.
+};
+
+// What a kXattr effect says. Its `name` holds the attribute's name and, behind a NUL, the value; a
+// name alone removes the attribute.
+struct XattrChange {
+  std::string_view name;
+  std::optional<std::string_view> value;
+
+  [[nodiscard]] static XattrChange Of(std::string_view packed);
+  [[nodiscard]] static std::string Pack(std::string_view name,
+                                        std::optional<std::string_view> value);
 };
 
 class Tree;

@@ -110,6 +110,26 @@ void Engine::MakeSize(Change& change, Ino ino, std::uint64_t size, GroupTag grou
   Make(change, std::move(effect));
 }
 
+void Engine::MakeValue(Change& change, CellKind kind, Ino ino, std::uint64_t value,
+                       GroupTag group) {
+  Effect effect;
+  effect.kind = kind;
+  effect.group = group;
+  effect.ino = ino;
+  effect.value = value;
+  Make(change, std::move(effect));
+}
+
+void Engine::MakeXattr(Change& change, Ino ino, std::string_view name,
+                       std::optional<std::string_view> value, GroupTag group) {
+  Effect effect;
+  effect.kind = CellKind::kXattr;
+  effect.group = group;
+  effect.ino = ino;
+  effect.name = std::make_shared<const std::string>(XattrChange::Pack(name, value));
+  Make(change, std::move(effect));
+}
+
 void Engine::Commit(Change change, bool joins) {
   if (!joins) ++next_op_;
   std::uint32_t tag = 0;

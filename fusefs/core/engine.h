@@ -117,9 +117,24 @@ class Engine {
                                    const std::function<bool(const ListedEntry&)>& add) const;
   [[nodiscard]] struct statvfs StatFs() const;
 
+  // Names by namespace: user., trusted., security., and the two ACLs of system.
+  // Errors: ENODATA, EOPNOTSUPP for other namespaces.
+  [[nodiscard]] Outcome<std::string_view> GetXattr(Ino ino, std::string_view name) const;
+  // Every name, each with a NUL behind it; those of trusted. only on request.
+  [[nodiscard]] Outcome<std::string> ListXattrs(Ino ino, bool trusted) const;
+  // What FS_IOC_GETFLAGS shows.
+  [[nodiscard]] Outcome<std::uint32_t> Flags(Ino ino) const;
+  // Empty where it is not known.
+  [[nodiscard]] std::optional<timespec> BirthTime(Ino ino) const;
+  // What open(2) with `flags` is refused for by FS_IMMUTABLE_FL and FS_APPEND_FL: EPERM.
+  [[nodiscard]] Outcome<void> MayOpen(Ino ino, int flags) const;
+
   // --- names ---
 
-  // Regular files, fifos, sockets, devices. `mode` has the type and is already masked.
+  // New inodes get their permissions from `mode` and the caller's umask, or from the directory's
+  // default ACL. What FS_IMMUTABLE_FL and FS_APPEND_FL forbid is EPERM everywhere.
+
+  // Regular files, fifos, sockets, devices. `mode` has the type.
   // Errors: EEXIST, ENOENT (the directory is deleted), ENOTDIR, ENAMETOOLONG, EINVAL.
   [[nodiscard]] Outcome<Ino> MakeNode(const Caller& caller, Ino dir, std::string_view name,
                                       mode_t mode, dev_t device, OpKind kind = OpKind::kCreate);
@@ -127,13 +142,16 @@ class Engine {
                                            mode_t mode);
   [[nodiscard]] Outcome<Ino> MakeSymlink(const Caller& caller, Ino dir, std::string_view name,
                                          std::string_view target);
-  // Errors: EPERM (directory), EMLINK, EEXIST, ENOENT (the inode has no name left).
+  // A regular file without a name, which Link may give it.
+  [[nodiscard]] Outcome<Ino> MakeUnnamed(const Caller& caller, Ino dir, mode_t mode);
+  // Errors: EPERM (directory), EMLINK, EEXIST, ENOENT (the inode has no name any more).
   [[nodiscard]] Outcome<void> Link(const Caller& caller, Ino ino, Ino dir, std::string_view name);
   // Errors: EISDIR, ENOENT.
   [[nodiscard]] Outcome<void> Unlink(const Caller& caller, Ino dir, std::string_view name);
   // Errors: ENOTDIR, ENOTEMPTY, ENOENT.
   [[nodiscard]] Outcome<void> RemoveDirectory(const Caller& caller, Ino dir, std::string_view name);
-  // `flags` of renameat2: 0, RENAME_NOREPLACE, RENAME_EXCHANGE; others are EINVAL.
+  // `flags` of renameat2; RENAME_WHITEOUT leaves a device node 0:0 under the old name.
+  // Combinations that renameat2 does not take are EINVAL.
   [[nodiscard]] Outcome<void> Rename(const Caller& caller, Ino dir, std::string_view name,
                                      Ino new_dir, std::string_view new_name, unsigned flags);
 
@@ -158,6 +176,14 @@ class Engine {
                                                  std::uint64_t to_offset, std::uint64_t length);
   [[nodiscard]] Outcome<void> SetAttributes(const Caller& caller, Ino ino,
                                             const AttributeChange& change);
+
+  // `flags` of setxattr. Setting an ACL sets the mode bits that show it, and chmod changes the ACL.
+  // Errors: EEXIST, ENODATA, EOPNOTSUPP, EINVAL (no ACL), EACCES (default ACL of a file), ENOSPC.
+  [[nodiscard]] Outcome<void> SetXattr(const Caller& caller, Ino ino, std::string_view name,
+                                       std::string_view value, int flags);
+  [[nodiscard]] Outcome<void> RemoveXattr(const Caller& caller, Ino ino, std::string_view name);
+  // Errors: EOPNOTSUPP for flags other than those that tmpfs knows.
+  [[nodiscard]] Outcome<void> SetFlags(const Caller& caller, Ino ino, std::uint32_t flags);
 
   // --- barriers ---
 
@@ -191,19 +217,41 @@ class Engine {
   void MakeData(Change& change, Ino ino, std::uint64_t offset, std::uint64_t length,
                 ContentPosition content, GroupTag group = GroupTag::kAlone);
   void MakeSize(Change& change, Ino ino, std::uint64_t size, GroupTag group = GroupTag::kAlone);
+  void MakeValue(Change& change, CellKind kind, Ino ino, std::uint64_t value,
+                 GroupTag group = GroupTag::kAlone);
+  void MakeXattr(Change& change, Ino ino, std::string_view name,
+                 std::optional<std::string_view> value, GroupTag group = GroupTag::kAlone);
+  // What changing a file's contents or owner takes away: set-id bits and security.capability.
+  void ClearPrivileges(Change& change, Ino ino, bool set_id);
   // Gives the op its number, records it, and sorts its effects into durable and pending.
   void Commit(Change change, bool joins = false);
 
   [[nodiscard]] Outcome<const Inode*> Directory(Ino dir) const;
   [[nodiscard]] Outcome<const Inode*> Regular(Ino ino) const;
+  // EPERM where FS_IMMUTABLE_FL or FS_APPEND_FL forbids to change an inode, or to remove a name.
+  [[nodiscard]] static Outcome<void> MayChange(const Inode& inode);
+  [[nodiscard]] Outcome<void> MayRemove(const Inode& dir, Ino child) const;
   // The directory `dir` if `name` can be made in it.
   [[nodiscard]] Outcome<void> FreeName(Ino dir, std::string_view name) const;
   [[nodiscard]] Outcome<Ino> AddInode(const Caller& caller, Ino dir, std::string_view name,
                                       Inode inode, OpKind kind);
+  // Whether `dir` is `from` or above it; true for what is not below the root.
+  [[nodiscard]] bool IsAbove(Ino dir, Ino from) const;
   [[nodiscard]] Outcome<void> MayReplace(const Entry& moved, const Entry& replaced) const;
+  // Gives a new inode what the directory and the caller say.
+  void Endow(const Caller& caller, const Inode& dir, Inode& inode) const;
+  // Adds a new inode without a name to both trees.
+  [[nodiscard]] Ino Bear(const Change& change, Inode inode);
+  [[nodiscard]] Outcome<void> SetAcl(const Caller& caller, Ino ino, std::string_view name,
+                                     std::string_view value);
+  // Times and reserved pages are no cells: changes of them go to both trees.
+  template <class Function>
+  void InBothTrees(Ino ino, Function&& change);
   void Cut(Change& change, Ino ino, std::uint64_t size);
   // `ino` is about to change: its times are its own from here on.
   void Thaw(Ino ino);
+  void Reserve(Ino ino, int mode, std::uint64_t offset, std::uint64_t length,
+               const ExtentMap& before);
   // Makes `items` durable in the name of op `by`.
   void Settle(const std::vector<Pending::Item>& items, OpNumber by);
   // Lets go of an inode that nothing leads to any more.
@@ -224,5 +272,12 @@ class Engine {
   Ino next_ino_ = kRootIno + 1;
   Nanoseconds last_time_ = 0;
 };
+
+template <class Function>
+void Engine::InBothTrees(Ino ino, Function&& change) {
+  for (Tree* tree : {&current_, &durable_}) {
+    if (tree->Find(ino) != nullptr) change(tree->Change(ino));
+  }
+}
 
 }  // namespace tornfs

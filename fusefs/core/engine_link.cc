@@ -5,8 +5,10 @@ namespace tornfs {
 
 Outcome<void> Engine::Link(const Caller& caller, Ino ino, Ino dir, std::string_view name) {
   const Inode* inode = current_.Find(ino);
-  if (inode == nullptr || inode->links == 0) return Refuse(ENOENT);
+  // One that had a name and lost it is gone for good; one that never had one may get it.
+  if (inode == nullptr || (inode->links == 0 && inode->parent != kNoIno)) return Refuse(ENOENT);
   if (inode->IsDirectory()) return Refuse(EPERM);
+  if (auto may = MayChange(*inode); !may) return may;
   if (inode->links >= kMaxLinks) return Refuse(EMLINK);
   if (auto free = FreeName(dir, name); !free) return free;
   Change change = Begin(OpKind::kLink, caller, ino);
@@ -19,6 +21,7 @@ Outcome<void> Engine::Link(const Caller& caller, Ino ino, Ino dir, std::string_v
 Outcome<void> Engine::Unlink(const Caller& caller, Ino dir, std::string_view name) {
   const auto ino = Lookup(dir, name);
   if (!ino) return tl::make_unexpected(ino.error());
+  if (auto may = MayRemove(*current_.Find(dir), *ino); !may) return may;
   if (current_.Find(*ino)->IsDirectory()) return Refuse(EISDIR);
   Change change = Begin(OpKind::kUnlink, caller, *ino);
   if (recording_) {
@@ -38,6 +41,7 @@ Outcome<void> Engine::RemoveDirectory(const Caller& caller, Ino dir, std::string
   if (!ino) return tl::make_unexpected(ino.error());
   const auto removed = Directory(*ino);
   if (!removed) return tl::make_unexpected(removed.error());
+  if (auto may = MayRemove(*current_.Find(dir), *ino); !may) return may;
   if (!(*removed)->entries.empty()) return Refuse(ENOTEMPTY);
   Change change = Begin(OpKind::kRmdir, caller, *ino);
   MakeEntry(change, dir, name, kNoIno);

@@ -71,13 +71,15 @@ Outcome<struct stat> Engine::Stat(Ino ino) const {
   out.st_rdev = inode->device;
   out.st_blksize = static_cast<blksize_t>(kPageBytes);
   std::uint64_t size = inode->size;
-  std::uint64_t allocated = inode->content.allocated();
-  if (inode->IsDirectory()) size = allocated = kPageBytes;
+  std::uint64_t pages = inode->content.pages() + inode->reserved.pages();
+  if (inode->IsDirectory()) {
+    size = kPageBytes;
+    pages = 1;
+  }
   if (S_ISLNK(inode->mode)) size = inode->target.size();
   out.st_size = static_cast<off_t>(size);
-  out.st_blocks =
-      static_cast<blkcnt_t>((allocated + kPageBytes - 1) / kPageBytes * (kPageBytes / 512));
-  if (frozen_) out.st_blocks = static_cast<blkcnt_t>((size + kPageBytes - 1) / kPageBytes * 8);
+  if (frozen_) pages = (size + kPageBytes - 1) / kPageBytes;
+  out.st_blocks = static_cast<blkcnt_t>(pages * (kPageBytes / 512));
   const bool frozen = frozen_ && !thawed_.contains(ino);
   const FrozenTimes::Times times =
       frozen ? frozen_->Of(ino) : FrozenTimes::Times{inode->mtime, inode->ctime};
@@ -85,6 +87,12 @@ Outcome<struct stat> Engine::Stat(Ino ino) const {
   out.st_mtim = ToTimespec(times.modified);
   out.st_ctim = ToTimespec(times.changed);
   return out;
+}
+
+std::optional<timespec> Engine::BirthTime(Ino ino) const {
+  const Inode* inode = current_.Find(ino);
+  if (inode == nullptr || inode->btime == 0) return std::nullopt;
+  return ToTimespec(inode->btime);
 }
 
 Outcome<std::string_view> Engine::ReadLink(Ino ino) const {
@@ -110,10 +118,20 @@ Outcome<std::uint64_t> Engine::Seek(Ino ino, std::uint64_t offset, int whence) c
   if (whence != SEEK_DATA && whence != SEEK_HOLE) return Refuse(EINVAL);
   const std::uint64_t size = (*inode)->size;
   if (offset >= size) return Refuse(ENXIO);
-  if (whence == SEEK_HOLE) return std::min((*inode)->content.NextHole(offset), size);
-  const std::uint64_t data = (*inode)->content.NextData(offset);
-  if (data >= size) return Refuse(ENXIO);
-  return data;
+  // A page with some data is data, as on filesystems with such blocks.
+  const ExtentMap& content = (*inode)->content;
+  const auto floor = [](std::uint64_t at) { return at / kPageBytes * kPageBytes; };
+  std::uint64_t data = content.NextData(floor(offset));
+  if (whence == SEEK_DATA) {
+    if (data >= size) return Refuse(ENXIO);
+    return std::max(offset, floor(data));
+  }
+  std::uint64_t hole = floor(offset);
+  while (hole < size && data < hole + kPageBytes) {
+    hole = floor(content.NextHole(data) - 1) + kPageBytes;
+    data = content.NextData(hole);
+  }
+  return std::min(std::max(offset, hole), size);
 }
 
 Outcome<void> Engine::List(Ino dir, std::uint64_t cookie,

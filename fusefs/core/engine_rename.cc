@@ -1,4 +1,5 @@
 // Engine: rename and its flags.
+#include <linux/fs.h>
 #include <stdio.h>
 
 #include "fusefs/core/engine.h"
@@ -13,10 +14,27 @@ Outcome<void> Engine::MayReplace(const Entry& moved, const Entry& replaced) cons
   return {};
 }
 
+// Follows `..` from `from` to the root. In a tree that a crash left a walk may come back to where
+// it was.
+bool Engine::IsAbove(Ino dir, Ino from) const {
+  for (std::size_t steps = 0; steps <= current_.inodes(); ++steps) {
+    if (from == dir) return true;
+    const Inode* inode = current_.Find(from);
+    if (from == kRootIno || inode == nullptr) return false;
+    from = inode->parent;
+  }
+  return true;
+}
+
 Outcome<void> Engine::Rename(const Caller& caller, Ino dir, std::string_view name, Ino new_dir,
                              std::string_view new_name, unsigned flags) {
-  const bool exchange = flags == RENAME_EXCHANGE;
-  if (flags != 0 && flags != RENAME_NOREPLACE && !exchange) return Refuse(EINVAL);
+  const bool exchange = (flags & RENAME_EXCHANGE) != 0;
+  const bool whiteout = (flags & RENAME_WHITEOUT) != 0;
+  const bool replaces = (flags & RENAME_NOREPLACE) == 0;
+  if ((flags & ~(RENAME_NOREPLACE | RENAME_EXCHANGE | RENAME_WHITEOUT)) != 0 ||
+      (exchange && (whiteout || !replaces))) {
+    return Refuse(EINVAL);
+  }
   if (auto parent = Directory(dir); !parent) return tl::make_unexpected(parent.error());
   const auto new_parent = Directory(new_dir);
   if (!new_parent) return tl::make_unexpected(new_parent.error());
@@ -28,15 +46,17 @@ Outcome<void> Engine::Rename(const Caller& caller, Ino dir, std::string_view nam
   const Entry* target = current_.FindEntry(new_dir, new_name);
   const Entry replaced = target == nullptr ? Entry{} : *target;
   if (exchange && replaced.ino == kNoIno) return Refuse(ENOENT);
-  if (flags == RENAME_NOREPLACE && replaced.ino != kNoIno) return Refuse(EEXIST);
+  if (!replaces && replaced.ino != kNoIno) return Refuse(EEXIST);
   if (moved.ino == replaced.ino) return {};  // Two names of one inode: POSIX says do nothing.
-  for (Ino above = new_dir; S_ISDIR(moved.type); above = current_.Find(above)->parent) {
-    if (above == moved.ino) return Refuse(EINVAL);
-    if (above == kRootIno) break;
+  if (S_ISDIR(moved.type) && IsAbove(moved.ino, new_dir)) return Refuse(EINVAL);
+  if (S_ISDIR(replaced.type) && IsAbove(replaced.ino, dir)) {
+    return Refuse(exchange ? EINVAL : ENOTEMPTY);
   }
-  for (Ino above = dir; exchange && S_ISDIR(replaced.type); above = current_.Find(above)->parent) {
-    if (above == replaced.ino) return Refuse(EINVAL);
-    if (above == kRootIno) break;
+  if (auto may = MayRemove(*current_.Find(dir), moved.ino); !may) return may;
+  if (replaced.ino != kNoIno) {
+    if (auto may = MayRemove(**new_parent, replaced.ino); !may) return may;
+  } else if (((*new_parent)->flags & FS_IMMUTABLE_FL) != 0) {
+    return Refuse(EPERM);
   }
   if (!exchange && replaced.ino != kNoIno) {
     if (auto may = MayReplace(moved, replaced); !may) return may;
@@ -50,7 +70,16 @@ Outcome<void> Engine::Rename(const Caller& caller, Ino dir, std::string_view nam
     const std::string parent = current_.PathOf(dir);
     change.op.path = parent.empty() ? std::string(name) : parent + "/" + std::string(name);
   }
-  MakeEntry(change, dir, name, exchange ? replaced.ino : kNoIno, GroupTag::kRename);
+  Ino left = exchange ? replaced.ino : kNoIno;
+  if (whiteout) {
+    Inode node;
+    node.mode = S_IFCHR;
+    node.uid = caller.uid;
+    const Inode& parent = *current_.Find(dir);
+    node.gid = (parent.mode & S_ISGID) != 0 ? parent.gid : caller.gid;
+    left = Bear(change, std::move(node));
+  }
+  MakeEntry(change, dir, name, left, GroupTag::kRename);
   MakeEntry(change, new_dir, new_name, moved.ino, GroupTag::kRename);
   if (recording_) change.op.to = current_.PathOf(moved.ino);
   Commit(std::move(change));

@@ -1,6 +1,7 @@
 // Engine: calls that change contents and sizes.
 #include <fcntl.h>
 #include <linux/falloc.h>
+#include <linux/fs.h>
 
 #include <algorithm>
 
@@ -20,6 +21,7 @@ Outcome<void> Engine::Write(const Caller& caller, Ino ino, std::uint64_t offset,
   const bool grows = end > (*inode)->size;
   Change change = Begin(OpKind::kWrite, caller, ino);
   if (joins) change.op.number = next_op_ - 1;
+  ClearPrivileges(change, ino, caller.clears_set_id);
   change.op.offset = offset;
   change.op.length = bytes.size();
   MakeData(change, ino, offset, bytes.size(), *content);
@@ -60,20 +62,57 @@ Outcome<void> Engine::Truncate(const Caller& caller, Ino ino, std::uint64_t size
   const auto inode = Regular(ino);
   if (!inode) return tl::make_unexpected(inode.error());
   if (size > kMaxFileBytes) return Refuse(EFBIG);
+  if (auto may = MayChange(**inode); !may) return may;
   const std::uint64_t old_size = (*inode)->size;
   Change change = Begin(OpKind::kTruncate, caller, ino);
   change.op.offset = size;
+  ClearPrivileges(change, ino, caller.clears_set_id);
   if (size < old_size) Cut(change, ino, size);
   if (size > old_size) MakeSize(change, ino, size);
   const Nanoseconds now = change.op.time;
   Commit(std::move(change));
   Thaw(ino);
-  for (Tree* tree : {&current_, &durable_}) {
-    if (size != old_size || tree->Find(ino) == nullptr) continue;
-    Inode& same = tree->Change(ino);
-    same.mtime = same.ctime = now;
+  const std::uint64_t kept = (size + kPageBytes - 1) / kPageBytes * kPageBytes;
+  const bool same = size == old_size;
+  if (same || current_.Find(ino)->reserved.allocated() > 0) {
+    InBothTrees(ino, [&](Inode& each) {
+      each.reserved.Cut(kept);
+      if (same) each.mtime = each.ctime = now;
+    });
   }
   return {};
+}
+
+// The pages of a range get reserved, or are given back, as fallocate's `mode` says. `before` is
+// what the file held.
+void Engine::Reserve(Ino ino, int mode, std::uint64_t offset, std::uint64_t length,
+                     const ExtentMap& before) {
+  const std::uint64_t begin = offset / kPageBytes * kPageBytes;
+  const std::uint64_t end = (offset + length + kPageBytes - 1) / kPageBytes * kPageBytes;
+  const bool punch = (mode & FALLOC_FL_PUNCH_HOLE) != 0;
+  InBothTrees(ino, [&](Inode& inode) {
+    const auto reserve = [&](std::uint64_t from, std::uint64_t to) {
+      inode.reserved.Write(from, to - from, from);
+      inode.content.ForEach(from, to - from,
+                            [&](std::uint64_t at, std::uint64_t n, ContentPosition position) {
+                              if (position == kZeros) return;
+                              const std::uint64_t page = at / kPageBytes * kPageBytes;
+                              const std::uint64_t rest = at + n - page + kPageBytes - 1;
+                              inode.reserved.Write(page, rest / kPageBytes * kPageBytes, kZeros);
+                            });
+    };
+    if (!punch) return reserve(begin, end);
+    // A page that is zeroed in part stays allocated.
+    const auto held = [&](std::uint64_t page) {
+      return before.NextData(page) < page + kPageBytes ||
+             inode.reserved.NextData(page) < page + kPageBytes;
+    };
+    const bool first = offset > begin && held(begin);
+    const bool last = offset + length < end && held(end - kPageBytes);
+    inode.reserved.Write(begin, end - begin, kZeros);
+    if (first) reserve(begin, begin + kPageBytes);
+    if (last) reserve(end - kPageBytes, end);
+  });
 }
 
 Outcome<void> Engine::Allocate(const Caller& caller, Ino ino, int mode, std::uint64_t offset,
@@ -87,17 +126,26 @@ Outcome<void> Engine::Allocate(const Caller& caller, Ino ino, int mode, std::uin
   const bool zero = what == FALLOC_FL_ZERO_RANGE;
   if (what != 0 && !punch && !zero) return Refuse(EOPNOTSUPP);
   if (offset > kMaxFileBytes || length > kMaxFileBytes - offset) return Refuse(EFBIG);
+  if (punch || zero || ((*inode)->flags & FS_IMMUTABLE_FL) != 0) {
+    if (auto may = MayChange(**inode); !may) return may;
+  }
   const std::uint64_t end = offset + length;
   const std::uint64_t size = (*inode)->size;
+  const ExtentMap before = (*inode)->content;
+  if (!punch && length > StatFs().f_bfree * kPageBytes) return Refuse(ENOSPC);
   Change change = Begin(OpKind::kFallocate, caller, ino);
   change.op.offset = offset;
   change.op.length = length;
+  ClearPrivileges(change, ino, caller.clears_set_id);
   if (punch || zero) {
     const std::uint64_t begin = std::min(offset, size);
     MakeData(change, ino, begin, std::min(end, size) - begin, kZeros);
   }
   if (!keep_size && end > size) MakeSize(change, ino, end);
+  const Nanoseconds now = change.op.time;
   Commit(std::move(change));
+  Reserve(ino, mode, offset, length, before);
+  InBothTrees(ino, [&](Inode& each) { each.mtime = each.ctime = now; });
   return {};
 }
 
@@ -121,6 +169,7 @@ Outcome<std::uint64_t> Engine::CopyRange(const Caller& caller, Ino from, std::ui
   change.op.length = length;
   const std::uint64_t end = to_offset + length;
   const bool grows = end > (*target)->size;
+  ClearPrivileges(change, to, caller.clears_set_id);
   content.ForEach(from_offset, length, [&](std::uint64_t at, std::uint64_t n, ContentPosition p) {
     MakeData(change, to, to_offset + (at - from_offset), n, p);
   });

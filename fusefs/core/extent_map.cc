@@ -41,10 +41,32 @@ void ExtentMap::Clear(std::uint64_t begin, std::uint64_t end) {
   }
 }
 
+std::uint64_t ExtentMap::PagesIn(std::uint64_t begin, std::uint64_t end) const {
+  std::uint64_t pages = 0;
+  std::uint64_t page = begin / kPageBytes;
+  const std::uint64_t last = (end - 1) / kPageBytes;
+  while (page <= last) {
+    const std::uint64_t data = NextData(page * kPageBytes);
+    if (data == UINT64_MAX || data / kPageBytes > last) break;
+    const std::uint64_t until = std::min((NextHole(data) - 1) / kPageBytes, last);
+    pages += until - data / kPageBytes + 1;
+    page = until + 1;
+  }
+  return pages;
+}
+
 void ExtentMap::Write(std::uint64_t offset, std::uint64_t length, ContentPosition position) {
   if (length == 0) return;
+  pages_ -= PagesIn(offset, offset + length);
   Clear(offset, offset + length);
-  if (position == kZeros) return;
+  if (position == kZeros) {
+    // Of the pages at both ends something may be left.
+    const std::uint64_t last = (offset + length - 1) / kPageBytes * kPageBytes;
+    pages_ += PagesIn(offset, offset + 1);
+    if (last > offset) pages_ += PagesIn(last, last + 1);
+    return;
+  }
+  pages_ += (offset + length - 1) / kPageBytes - offset / kPageBytes + 1;
   allocated_ += length;
   if (auto before = extents_.Floor(offset); before.valid()) {
     const Extent& extent = before.value();

@@ -18,6 +18,7 @@
 
 #include "fusefs/core/content_store.h"
 #include "fusefs/core/persistent_map.h"
+#include "fusefs/core/types.h"
 
 namespace tornfs {
 
@@ -62,12 +63,17 @@ class ExtentMap {
 
   // Bytes covered by extents.
   [[nodiscard]] std::uint64_t allocated() const { return allocated_; }
+  // Pages that hold such bytes.
+  [[nodiscard]] std::uint64_t pages() const { return pages_; }
 
  private:
   void Clear(std::uint64_t begin, std::uint64_t end);
+  // Pages with data that overlap [begin, end).
+  [[nodiscard]] std::uint64_t PagesIn(std::uint64_t begin, std::uint64_t end) const;
 
   PersistentMap<std::uint64_t, Extent> extents_;  // By offset.
   std::uint64_t allocated_ = 0;
+  std::uint64_t pages_ = 0;
 };
 
 template <class Visit>

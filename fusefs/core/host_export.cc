@@ -4,11 +4,13 @@
 // place: what a directory forbids must not hinder the rest, and new names would change its times.
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstring>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -49,17 +51,31 @@ class Exporter {
   Status Contents(const Inode& inode, int file, const std::string& path);
   // Owner, mode and times of an open file or directory.
   Status Finish(const Inode& inode, int fd, const std::string& path);
+  // Those that the host does not take are left out with one warning.
+  template <class Set>
+  void SetXattrs(const Inode& inode, const std::string& path, Set&& set);
   Status FinishDirectories(Ino dir, int fd, const std::string& path);
 
   const Tree& tree_;
   const ContentStore& store_;
   std::string root_path_;
   bool owners_;
+  bool warned_ = false;
   Fd root_;
   std::vector<Ino> above_;                                  // The directories being filled.
   std::vector<std::string> at_;                             // Their names.
   std::unordered_map<Ino, std::vector<std::string>> made_;  // Where a file's first name is.
 };
+
+// `set` takes a name and a value and answers like setxattr(2).
+template <class Set>
+void Exporter::SetXattrs(const Inode& inode, const std::string& path, Set&& set) {
+  for (auto xattr = inode.xattrs.Begin(); xattr.valid(); xattr.Next()) {
+    if (set(xattr.key(), *xattr.value()) == 0 || warned_) continue;
+    LogWarning("export: " + path + ": " + xattr.key() + " is left out: " + std::strerror(errno));
+    warned_ = true;
+  }
+}
 
 Status Exporter::Run() {
   if (auto opened = OpenRoot(); !opened) return opened;
@@ -179,6 +195,10 @@ Status Exporter::MakeSpecial(const Inode& inode, int fd, const std::string& name
   if (owners_ && ::fchownat(fd, name.c_str(), inode.uid, inode.gid, flag) != 0) {
     return IoError(errno, path);
   }
+  const std::string host_path = DescriptorPath(fd, name);
+  SetXattrs(inode, path, [&](const std::string& xattr, const std::string& value) {
+    return ::lsetxattr(host_path.c_str(), xattr.c_str(), value.data(), value.size(), 0);
+  });
   if (!symlink && ::fchmodat(fd, name.c_str(), inode.mode & 07777, flag) != 0) {
     return IoError(errno, path);
   }
@@ -189,6 +209,9 @@ Status Exporter::MakeSpecial(const Inode& inode, int fd, const std::string& name
 Status Exporter::Finish(const Inode& inode, int fd, const std::string& path) {
   // The owner first: a new owner clears the set-user-id bits.
   if (owners_ && ::fchown(fd, inode.uid, inode.gid) != 0) return IoError(errno, path);
+  SetXattrs(inode, path, [&](const std::string& xattr, const std::string& value) {
+    return ::fsetxattr(fd, xattr.c_str(), value.data(), value.size(), 0);
+  });
   if (::fchmod(fd, inode.mode & 07777) != 0) return IoError(errno, path);
   if (::futimens(fd, TimesOf(inode).data()) != 0) return IoError(errno, path);
   return {};

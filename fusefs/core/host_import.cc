@@ -25,8 +25,15 @@ Inode InodeOf(const struct stat& status) {
   inode.uid = status.st_uid;
   inode.gid = status.st_gid;
   inode.mtime = Nanoseconds{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec;
-  inode.atime = inode.ctime = inode.mtime;
+  inode.atime = inode.ctime = inode.btime = inode.mtime;
   return inode;
+}
+
+// `path` is not followed.
+void AddXattrs(const std::string& path, Inode& inode) {
+  for (auto& [name, value] : HostXattrs(path)) {
+    inode.xattrs.Set(name, std::make_shared<const std::string>(std::move(value)));
+  }
 }
 
 class Importer {
@@ -46,7 +53,8 @@ class Importer {
   Status Contents(int file, const std::string& path, Inode& inode);
   Status CopyRange(int file, std::uint64_t begin, std::uint64_t end, const std::string& path,
                    ExtentMap& content);
-  Ino AddInode(Ino dir, const std::string& name, Inode inode);
+  // `fd` is the directory of the host that has `name`.
+  Ino AddInode(Ino dir, int fd, const std::string& name, Inode inode);
 
   ContentStore& store_;
   std::vector<std::byte> buffer_;
@@ -61,6 +69,7 @@ Status Importer::Root(const std::string& directory) {
   if (::fstat(fd->get(), &status) != 0) return IoError(errno, directory);
   Inode root = InodeOf(status);
   root.links = 1;
+  AddXattrs(DescriptorPath(fd->get(), "."), root);
   imported_.tree.Add(kRootIno, std::move(root));
   return Fill(kRootIno, fd->get(), directory);
 }
@@ -74,8 +83,9 @@ Status Importer::Fill(Ino dir, int fd, const std::string& path) {
   return {};
 }
 
-Ino Importer::AddInode(Ino dir, const std::string& name, Inode inode) {
+Ino Importer::AddInode(Ino dir, int fd, const std::string& name, Inode inode) {
   const Ino ino = imported_.next_ino++;
+  AddXattrs(DescriptorPath(fd, name), inode);
   imported_.tree.Add(ino, std::move(inode));
   (void)imported_.tree.SetEntry(dir, name, ino);
   return ino;
@@ -98,7 +108,7 @@ Status Importer::AddName(Ino dir, int fd, const std::string& name, const std::st
                         : S_ISLNK(status.st_mode) ? Symlink(fd, name, status, path)
                                                   : InodeOf(status);
   if (!inode) return tl::make_unexpected(inode.error());
-  const Ino ino = AddInode(dir, name, std::move(*inode));
+  const Ino ino = AddInode(dir, fd, name, std::move(*inode));
   if (status.st_nlink > 1) linked_.emplace(key, ino);
   return {};
 }
@@ -108,7 +118,7 @@ Status Importer::AddDirectory(Ino dir, int fd, const std::string& name, const st
   if (!child) return tl::make_unexpected(child.error());
   struct stat status {};
   if (::fstat(child->get(), &status) != 0) return IoError(errno, path);
-  return Fill(AddInode(dir, name, InodeOf(status)), child->get(), path);
+  return Fill(AddInode(dir, fd, name, InodeOf(status)), child->get(), path);
 }
 
 Result<Inode> Importer::Symlink(int fd, const std::string& name, const struct stat& status,

@@ -1,9 +1,9 @@
 // Between directories of the host and Trees: what a mount starts from, and what is taken out of it.
 //
-// Both ways keep types, modes, modification times, holes, symbolic links, fifos, sockets and hard
-// links inside the directory. Neither follows a symbolic link below the directory or leaves it by
-// any other way. The two other times of an imported inode are its modification time, so that the
-// same directory always gives the same Tree.
+// Both ways keep types, modes, modification times, extended attributes with ACLs, holes, symbolic
+// links, fifos, sockets and hard links inside the directory. Neither follows a symbolic link below
+// the directory or leaves it by any other way. The two other times of an imported inode are its
+// modification time, so that the same directory always gives the same Tree.
 //
 // Nobody else may change the directory meanwhile; a file that shrinks while it is read is an error.
 // Every level of depth takes one descriptor.

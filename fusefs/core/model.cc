@@ -51,7 +51,9 @@ bool Model::AtOnce(CellKind kind) const {
     case CellKind::kEntry: return entries_at_once;
     case CellKind::kMode:
     case CellKind::kUid:
-    case CellKind::kGid: return attributes_at_once;
+    case CellKind::kGid:
+    case CellKind::kXattr:
+    case CellKind::kFlags: return attributes_at_once;
   }
   return false;
 }
@@ -61,6 +63,7 @@ bool Model::Whole(GroupTag group) const {
     case GroupTag::kAlone: return false;
     case GroupTag::kRename: return rename_whole;
     case GroupTag::kTruncate: return truncate_whole;
+    case GroupTag::kAcl: return true;
   }
   return false;
 }

@@ -16,7 +16,7 @@ Digest Words(std::initializer_list<std::uint64_t> words) {
   return Hash128(std::as_bytes(std::span(words.begin(), words.size())));
 }
 
-Digest Owner(const Inode& inode) { return Words({inode.mode, inode.uid, inode.gid}); }
+Digest Owner(const Inode& inode) { return Words({inode.mode, inode.uid, inode.gid, inode.flags}); }
 
 Digest Attributes(const Inode& inode) {
   const bool directory = inode.IsDirectory();
@@ -32,6 +32,14 @@ Digest Page(const Inode& inode, std::uint64_t page, const ContentStore& store) {
   const auto span = std::span(bytes).first(std::min(kPageBytes, inode.size - begin));
   inode.content.Read(store, begin, span);
   return Hash128(span);
+}
+
+Digest Xattrs(const Inode& inode) {
+  Digest xattrs;
+  for (auto xattr = inode.xattrs.Begin(); xattr.valid(); xattr.Next()) {
+    xattrs += Mix(Hash128(xattr.key()), Hash128(*xattr.value()));
+  }
+  return xattrs;
 }
 
 Digest Names(const Inode& dir) {
@@ -58,6 +66,7 @@ std::string Question::Describe() const {
     case Kind::kOwner: return "mode and owner" + inode;
     case Kind::kSize: return "size" + inode;
     case Kind::kPage: return "page " + std::to_string(at) + inode;
+    case Kind::kXattrs: return "extended attributes" + inode;
     case Kind::kTarget: return "target" + inode;
     case Kind::kNames: return "entries of directory " + std::to_string(ino);
     case Kind::kNextData: return "next data from " + std::to_string(at) + inode;
@@ -86,6 +95,7 @@ Digest AnswerTo(const Question& question, const Tree& tree, const ContentStore& 
     case Kind::kOwner: return Owner(*inode);
     case Kind::kSize: return Words({inode->size});
     case Kind::kPage: return Page(*inode, question.at, store);
+    case Kind::kXattrs: return Xattrs(*inode);
     case Kind::kTarget: return Hash128(inode->target);
     case Kind::kNames: return Names(*inode);
     case Kind::kNextData:

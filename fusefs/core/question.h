@@ -31,9 +31,10 @@ struct Question {
     kName,        // What does `name` in directory `ino` lead to?
     kLookup,      // The same, with the attributes of what it leads to.
     kAttributes,  // Everything that stat(2) tells of `ino`.
-    kOwner,       // Mode, owner and group of `ino`.
+    kOwner,       // Mode, owner, group and flags of `ino`.
     kSize,        // Size of `ino`.
     kPage,        // Bytes of page number `at` of `ino`, as far as the size goes.
+    kXattrs,      // All extended attributes of `ino`.
     kTarget,      // Of the symbolic link `ino`.
     kNames,       // Every entry of directory `ino`.
     kNextData,    // SEEK_DATA from `at` in `ino`.

@@ -67,6 +67,8 @@ class RecordDecoder {
   [[nodiscard]] Ino TakeIno(ByteReader& in, Ino limit);
 
   void TakeInode(ByteReader& in, unsigned fields, Ino ino, Inode& inode);
+  [[nodiscard]] std::string TakeXattr(ByteReader& in);
+  void TakeMore(ByteReader& in, Inode& inode);
   void TakeFields(ByteReader& in, unsigned fields, Inode& inode);
   void TakeExtents(ByteReader& in, ExtentMap& content) const;
   void TakeEntries(ByteReader& in, Ino dir);

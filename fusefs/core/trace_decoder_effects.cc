@@ -36,8 +36,8 @@ void RecordDecoder::TakeEffect(ByteReader& in, Effect& effect) {
   const unsigned first = in.Byte();
   const unsigned group = first >> kGroupShift;
   const unsigned kind = first & ((1U << kGroupShift) - 1);
-  in.Require(group <= static_cast<unsigned>(GroupTag::kTruncate) &&
-                 kind <= static_cast<unsigned>(CellKind::kGid),
+  in.Require(group <= static_cast<unsigned>(GroupTag::kAcl) &&
+                 kind <= static_cast<unsigned>(CellKind::kFlags),
              "has an unknown kind of effect");
   effect.group = static_cast<GroupTag>(group);
   effect.kind = static_cast<CellKind>(kind);
@@ -61,6 +61,8 @@ void RecordDecoder::TakeEffect(ByteReader& in, Effect& effect) {
       effect.child = in.Varint(recording_.next_ino - 1);
       break;
     case CellKind::kMode: effect.value = in.Varint(07777); break;
+    case CellKind::kXattr: effect.name = std::make_shared<const std::string>(TakeXattr(in)); break;
+    case CellKind::kFlags:
     case CellKind::kUid:
     case CellKind::kGid: effect.value = in.Varint(UINT32_MAX); break;
   }

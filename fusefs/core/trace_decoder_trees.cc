@@ -10,12 +10,43 @@
 
 namespace tornfs::trace {
 
+// An attribute's name, and behind a NUL its value.
+std::string RecordDecoder::TakeXattr(ByteReader& in) {
+  std::string packed = TakeString(in);
+  const std::size_t name = XattrChange::Of(packed).name.size();
+  in.Require(name > 0 && name <= kMaxNameBytes, "holds an impossible attribute name");
+  return packed;
+}
+
+void RecordDecoder::TakeMore(ByteReader& in, Inode& inode) {
+  inode.flags = static_cast<std::uint32_t>(in.Varint(UINT32_MAX));
+  inode.btime = TakeTime(in, recording_.start.time);
+  for (std::uint64_t count = in.Count(1); count > 0 && in.ok(); --count) {
+    const std::string packed = TakeXattr(in);
+    const XattrChange xattr = XattrChange::Of(packed);
+    in.Require(xattr.value.has_value(), "an attribute has no value");
+    if (!in.ok()) return;
+    inode.xattrs.Set(std::string(xattr.name), std::make_shared<const std::string>(*xattr.value));
+  }
+  for (std::uint64_t count = in.Count(2); count > 0 && in.ok(); --count) {
+    const std::uint64_t offset = in.Varint(kMaxFileBytes);
+    const std::uint64_t length = in.Varint(kMaxFileBytes - offset);
+    if (in.ok()) inode.reserved.Write(offset, length, offset);
+  }
+}
+
 void RecordDecoder::TakeFields(ByteReader& in, unsigned fields, Inode& inode) {
   constexpr std::uint64_t k32Bits = UINT32_MAX;
   if ((fields & kOwner) != 0) {
-    inode.mode = static_cast<mode_t>(in.Varint(S_IFMT | 07777));
+    const auto mode = static_cast<std::uint32_t>(in.Varint(kMore | S_IFMT | 07777));
+    inode.mode = mode & ~kMore;
     inode.uid = static_cast<uid_t>(in.Varint(k32Bits));
     inode.gid = static_cast<gid_t>(in.Varint(k32Bits));
+    inode.flags = 0;
+    inode.btime = 0;
+    inode.xattrs = {};
+    inode.reserved = {};
+    if ((mode & kMore) != 0) TakeMore(in, inode);
   }
   if ((fields & kCounts) != 0) {
     inode.links = static_cast<std::uint32_t>(in.Varint(k32Bits));

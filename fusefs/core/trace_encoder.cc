@@ -9,9 +9,33 @@
 namespace tornfs::trace {
 namespace {
 
+bool SameXattrs(const Inode& a, const Inode& b) {
+  bool same = true;
+  b.xattrs.ForEachChange(
+      a.xattrs, [](const auto& x, const auto& y) { return *x == *y; },
+      [&](const std::string&, const auto&, const auto&) { same = false; });
+  return same;
+}
+
+bool SameReserved(const Inode& a, const Inode& b) {
+  bool same = true;
+  b.reserved.ForEachChange(a.reserved,
+                           [&](std::uint64_t, const Extent*, const Extent*) { same = false; });
+  return same;
+}
+
+bool HasMore(const Inode& inode) {
+  return inode.flags != 0 || inode.btime != 0 || !inode.xattrs.empty() ||
+         inode.reserved.allocated() > 0;
+}
+
 unsigned ChangedFields(const Inode& a, const Inode& b) {
   unsigned fields = 0;
-  if (std::tie(a.mode, a.uid, a.gid) != std::tie(b.mode, b.uid, b.gid)) fields |= kOwner;
+  if (std::tie(a.mode, a.uid, a.gid, a.flags, a.btime) !=
+          std::tie(b.mode, b.uid, b.gid, b.flags, b.btime) ||
+      !SameXattrs(a, b) || !SameReserved(a, b)) {
+    fields |= kOwner;
+  }
   if (std::tie(a.links, a.subdirectories) != std::tie(b.links, b.subdirectories)) fields |= kCounts;
   if (a.size != b.size) fields |= kSize;
   if (std::tie(a.atime, a.mtime, a.ctime) != std::tie(b.atime, b.mtime, b.ctime)) fields |= kTimes;
@@ -55,11 +79,31 @@ void RecordEncoder::PutTime(ByteWriter& out, Nanoseconds time, Nanoseconds since
                                        static_cast<std::uint64_t>(since)));
 }
 
+void RecordEncoder::PutMore(ByteWriter& out, const Inode& now) {
+  out.Varint(now.flags);
+  PutTime(out, now.btime, recording_.start.time);
+  out.Varint(now.xattrs.size());
+  for (auto xattr = now.xattrs.Begin(); xattr.valid(); xattr.Next()) {
+    PutString(out, XattrChange::Pack(xattr.key(), *xattr.value()));
+  }
+  ByteWriter ranges;
+  std::uint64_t count = 0;
+  now.reserved.ForEachChange({}, [&](std::uint64_t offset, const Extent*, const Extent* extent) {
+    ++count;
+    ranges.Varint(offset);
+    ranges.Varint(extent->length);
+  });
+  out.Varint(count);
+  out.Raw(ranges.bytes());
+}
+
 void RecordEncoder::PutFields(ByteWriter& out, unsigned fields, const Inode& now) {
   if ((fields & kOwner) != 0) {
-    out.Varint(now.mode);
+    const bool more = HasMore(now);
+    out.Varint(more ? now.mode | kMore : now.mode);
     out.Varint(now.uid);
     out.Varint(now.gid);
+    if (more) PutMore(out, now);
   }
   if ((fields & kCounts) != 0) {
     out.Varint(now.links);
@@ -199,6 +243,7 @@ void RecordEncoder::PutEffect(ByteWriter& out, const Effect& effect) {
       out.Varint(effect.length);
       PutContent(out, effect.content, effect.length);
       break;
+    case CellKind::kXattr: PutString(out, *effect.name); break;
     case CellKind::kEntry:
       PutString(out, *effect.name);
       out.Varint(effect.child);

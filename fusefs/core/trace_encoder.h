@@ -35,6 +35,7 @@ class RecordEncoder {
   // What of `now` differs from `before`. Writes nothing, not even `ino`, if that is nothing.
   // True if it wrote.
   bool PutInode(ByteWriter& out, Ino ino, const Inode& before, const Inode& now);
+  void PutMore(ByteWriter& out, const Inode& now);
   void PutFields(ByteWriter& out, unsigned fields, const Inode& now);
   // Both return how many changes they wrote.
   std::uint64_t PutExtents(ByteWriter& out, const Inode& before, const Inode& now) const;

@@ -8,7 +8,9 @@
 namespace tornfs::trace {
 
 inline constexpr std::string_view kMagic = "TORNTRC1";
-inline constexpr std::uint32_t kVersion = 1;
+inline constexpr std::uint32_t kVersion = 2;
+// Of the oldest traces that are read; version 2 added what kMore tells of.
+inline constexpr std::uint32_t kOldestVersion = 1;
 inline constexpr std::size_t kHeaderBytes = 32;
 inline constexpr std::size_t kSectionBytes = 24;
 
@@ -28,7 +30,7 @@ inline constexpr std::size_t kSharedStringBytes = 255;
 
 // Which groups of fields of an inode follow. No bit: the inode is gone.
 enum InodeField : std::uint8_t {
-  kOwner = 1,     // mode, uid, gid
+  kOwner = 1,     // mode (with kMore), uid, gid; with kMore flags, birth time, xattrs, reserved
   kCounts = 2,    // links, subdirectories
   kSize = 4,      // size
   kTimes = 8,     // atime, mtime, ctime, each as the signed difference to the time of the start
@@ -37,6 +39,9 @@ enum InodeField : std::uint8_t {
   kExtents = 64,  // dropped ranges, then extents
   kEntries = 128  // names and where they lead
 };
+
+// A bit of the mode field that no mode has: more fields follow the gid.
+inline constexpr std::uint32_t kMore = 0x10000;
 
 // The first byte of an effect: its kind, and its group shifted by this.
 inline constexpr unsigned kGroupShift = 4;

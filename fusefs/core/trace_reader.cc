@@ -47,7 +47,7 @@ Status SectionReader::Header() {
     return Damaged("header", "wrong checksum");
   }
   const auto version = LoadLe<std::uint32_t>(header, 8);
-  if (version != trace::kVersion) {
+  if (version < trace::kOldestVersion || version > trace::kVersion) {
     return Fail(ErrorCode::kInvalid, path_ + ": trace version " + std::to_string(version) +
                                          ", known is " + std::to_string(trace::kVersion));
   }

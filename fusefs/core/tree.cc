@@ -45,7 +45,7 @@ Tree Tree::Empty(uid_t uid, gid_t gid, Nanoseconds now) {
   root.uid = uid;
   root.gid = gid;
   root.links = 1;
-  root.atime = root.mtime = root.ctime = now;
+  root.atime = root.mtime = root.ctime = root.btime = now;
   Tree tree;
   tree.Add(kRootIno, std::move(root));
   return tree;
@@ -145,11 +145,15 @@ void Tree::KeepReachable() {
 Digest Tree::OwnDigest(const Shared& shared, const ContentStore& store) const {
   if (shared.digest) return *shared.digest;
   const Inode& inode = shared.inode;
-  const std::array<std::uint64_t, 5> words{inode.mode, inode.uid, inode.gid, inode.device,
-                                           inode.IsDirectory() ? 0 : inode.size};
+  const std::array<std::uint64_t, 6> words{
+      inode.mode, inode.uid, inode.gid, inode.device, inode.IsDirectory() ? 0 : inode.size,
+      inode.flags};
   Digest digest = Hash128(std::as_bytes(std::span(words)));
   if (inode.IsRegular()) digest = Mix(digest, ContentDigest(inode, store));
   if (S_ISLNK(inode.mode)) digest = Mix(digest, Hash128(inode.target));
+  for (auto xattr = inode.xattrs.Begin(); xattr.valid(); xattr.Next()) {
+    digest = Mix(Mix(digest, Hash128(xattr.key())), Hash128(*xattr.value()));
+  }
   shared.digest = digest;
   return digest;
 }
@@ -167,8 +171,8 @@ Digest Tree::WalkDigest(const ContentStore& store, bool exact) const {
     const Digest own = OwnDigest(shared, store);
     if (!exact) return own;
     const Inode& inode = shared.inode;
-    const std::array<std::int64_t, 4> words{static_cast<std::int64_t>(ino), inode.atime,
-                                            inode.mtime, inode.ctime};
+    const std::array<std::int64_t, 5> words{static_cast<std::int64_t>(ino), inode.atime,
+                                            inode.mtime, inode.ctime, inode.btime};
     return Mix(own, Hash128(std::as_bytes(std::span(words))));
   };
   Digest sum;

@@ -50,8 +50,14 @@ struct Inode {
   Nanoseconds atime = 0;
   Nanoseconds mtime = 0;
   Nanoseconds ctime = 0;
+  Nanoseconds btime = 0;    // Of birth.
+  std::uint32_t flags = 0;  // FS_IMMUTABLE_FL, ...
 
-  ExtentMap content;                       // Regular files.
+  ExtentMap content;  // Regular files.
+  // Whole pages that fallocate reserved and nothing was written to; they read as zeros. Positions
+  // in it mean nothing. Like the times this is no cell.
+  ExtentMap reserved;
+  PersistentMap<std::string, std::shared_ptr<const std::string>> xattrs;
   PersistentMap<EntryKey, Entry> entries;  // Directories.
   std::uint32_t subdirectories = 0;
   std::string target;  // Symbolic links.

@@ -52,8 +52,12 @@ enum class OpKind : std::uint8_t {
   kFdatasync,
   kFsyncdir,
   kSyncfs,
+  kSetxattr,
+  kRemovexattr,
+  kSetflags,  // FS_IOC_SETFLAGS.
+  kTmpfile,   // An inode without a name: O_TMPFILE.
 };
-inline constexpr int kOpKinds = static_cast<int>(OpKind::kSyncfs) + 1;
+inline constexpr int kOpKinds = static_cast<int>(OpKind::kTmpfile) + 1;
 
 [[nodiscard]] std::string_view OpKindName(OpKind kind);
 [[nodiscard]] bool IsBarrier(OpKind kind);
@@ -63,6 +67,9 @@ struct Caller {
   uid_t uid = 0;
   gid_t gid = 0;
   pid_t pid = 0;  // The thread that made the call; 0 for the kernel's own writeback.
+  mode_t umask = 0;
+  // Without the right to keep them (CAP_FSETID): what it changes loses its set-id bits.
+  bool clears_set_id = false;
 };
 
 }  // namespace tornfs

@@ -50,6 +50,7 @@ void WindowBuilder::Place(std::uint32_t index) {
   switch (window_.effects()[index].kind) {
     case CellKind::kData: return PlaceData(index);
     case CellKind::kEntry: return PlaceEntry(index);
+    case CellKind::kXattr: return PlaceXattr(index);
     default: return PlaceValue(index);
   }
 }
@@ -137,11 +138,24 @@ void WindowBuilder::PlaceValue(std::uint32_t index) {
   const std::uint64_t before = effect.kind == CellKind::kSize   ? inode.size
                                : effect.kind == CellKind::kMode ? inode.mode & ~mode_t{S_IFMT}
                                : effect.kind == CellKind::kUid  ? inode.uid
-                                                                : inode.gid;
+                               : effect.kind == CellKind::kGid  ? inode.gid
+                                                                : inode.flags;
   if (before == effect.value) return;
   const std::uint32_t node = NodeFor(effect);
   AddPart(node, index, 0, 0);
   const auto [last, is_first] = values_.try_emplace({effect.ino, effect.kind}, node);
+  if (!is_first) Require(node, std::exchange(last->second, node));
+}
+
+void WindowBuilder::PlaceXattr(std::uint32_t index) {
+  const Effect& effect = window_.effects()[index];
+  const XattrChange change = XattrChange::Of(*effect.name);
+  const auto* before = tree_.Find(effect.ino)->xattrs.Find(change.name);
+  const bool same = before == nullptr ? !change.value : change.value == **before;
+  if (same) return;
+  const std::uint32_t node = NodeFor(effect);
+  AddPart(node, index, 0, 0);
+  const auto [last, is_first] = xattrs_.try_emplace({effect.ino, std::string(change.name)}, node);
   if (!is_first) Require(node, std::exchange(last->second, node));
 }
 

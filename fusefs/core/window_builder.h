@@ -39,6 +39,7 @@ class WindowBuilder {
   void PlaceDrop(std::uint32_t effect, std::uint32_t node);
   void PlaceEntry(std::uint32_t effect);
   void PlaceValue(std::uint32_t effect);
+  void PlaceXattr(std::uint32_t effect);
   [[nodiscard]] bool Changes(const Effect& effect, std::uint64_t begin, std::uint64_t end) const;
   [[nodiscard]] bool Unreachable(const Effect& effect) const;
 
@@ -54,6 +55,7 @@ class WindowBuilder {
   std::unordered_set<Ino> reachable_;
   std::unordered_map<Ino, FileCells> files_;
   std::map<std::pair<Ino, std::string>, std::uint32_t> entries_;
+  std::map<std::pair<Ino, std::string>, std::uint32_t> xattrs_;
   std::map<std::pair<Ino, CellKind>, std::uint32_t> values_;
   std::map<std::pair<OpNumber, GroupTag>, std::uint32_t> groups_;
   // With Order::kTotal: the nodes of the op before the current one, and of the current one.

@@ -50,6 +50,7 @@ class WindowIndex {
       case Kind::kAttributes:
         if (auto node = first(Find(values_, question.ino))) return node;
         return first(Find(links_, question.ino));
+      case Kind::kXattrs:
       case Kind::kOwner: return first(Find(owners_, question.ino));
       case Kind::kSize: return first(Find(sizes_, question.ino));
       case Kind::kNames:
@@ -115,8 +116,8 @@ class WindowIndex {
   std::shared_ptr<const Window> window_;
   std::map<std::pair<Ino, std::string>, Nodes> entries_;
   std::map<Ino, Nodes> names_;   // By directory.
-  std::map<Ino, Nodes> values_;  // Size, mode and owner.
-  std::map<Ino, Nodes> owners_;
+  std::map<Ino, Nodes> values_;  // Size, mode, owner, attributes.
+  std::map<Ino, Nodes> owners_;  // Of them, all but the size.
   std::map<Ino, Nodes> sizes_;
   // Nodes that give or take a name of an inode, or of a directory that a name of it is in: its link
   // count, and for a directory its parent and the number of its subdirectories.

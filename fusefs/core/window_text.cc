@@ -40,6 +40,9 @@ std::string Window::Describe(std::uint32_t index) const {
     case CellKind::kMode: return "mode of " + path;
     case CellKind::kUid: return "owner of " + path;
     case CellKind::kGid: return "group of " + path;
+    case CellKind::kXattr:
+      return "attribute " + std::string(XattrChange::Of(*effect.name).name) + " of " + path;
+    case CellKind::kFlags: return "flags of " + path;
     case CellKind::kEntry: break;
   }
   const auto name_of = [&](const Effect& entry) {

@@ -25,6 +25,7 @@ HelperThread::HelperThread(EventLoop& loop, Fd event) : loop_(loop), event_(std:
       [this](std::uint32_t) {
         std::uint64_t count = 0;
         (void)!read(event_.get(), &count, sizeof count);  // Only a wake-up; may be gone already.
+        RunThen();
       },
       EventLoop::Nesting::kAllowed);
 }
@@ -74,6 +75,23 @@ void HelperThread::Post(std::function<void()> work) {
   wake_.notify_one();
 }
 
+void HelperThread::PostThen(std::function<void()> work, std::function<void()> then) {
+  Post([this, work = std::move(work), then = std::move(then)]() mutable {
+    work();
+    const std::lock_guard lock(mutex_);
+    then_.push_back(std::move(then));
+  });
+}
+
+void HelperThread::RunThen() {
+  std::vector<std::function<void()>> due;
+  {
+    const std::lock_guard lock(mutex_);
+    due.swap(then_);
+  }
+  for (const auto& then : due) then();
+}
+
 void HelperThread::Run(const std::function<void()>& work) {
   Post(work);
   const std::uint64_t mine = posted_;
@@ -93,6 +111,7 @@ void HelperThread::Stop() {
     wake_.notify_one();
   }
   thread_.join();
+  RunThen();
 }
 
 }  // namespace tornfs

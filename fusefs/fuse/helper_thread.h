@@ -12,6 +12,7 @@
 #include <memory>
 #include <mutex>
 #include <thread>
+#include <vector>
 
 #include "common/fd.h"
 #include "fusefs/fuse/event_loop.h"
@@ -28,6 +29,8 @@ class HelperThread {
 
   // Queues `work`; pieces of work run one after the other.
   void Post(std::function<void()> work);
+  // The same, and calls `then` from the loop when `work` has returned.
+  void PostThen(std::function<void()> work, std::function<void()> then);
   // Runs `work` and pumps the loop until it has returned.
   void Run(const std::function<void()>& work);
   // Pumps the loop until nothing is queued or running.
@@ -39,6 +42,7 @@ class HelperThread {
   HelperThread(EventLoop& loop, Fd event);
   void Start();
   void Work();
+  void RunThen();
   [[nodiscard]] std::uint64_t finished();
 
   EventLoop& loop_;
@@ -49,6 +53,7 @@ class HelperThread {
   std::mutex mutex_;  // Guards what follows.
   std::condition_variable wake_;
   std::deque<std::function<void()>> queue_;
+  std::vector<std::function<void()>> then_;  // Due on the loop's thread.
   std::uint64_t finished_ = 0;
   bool stop_ = false;
 };

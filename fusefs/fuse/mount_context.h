@@ -15,6 +15,7 @@
 #include "fusefs/core/engine.h"
 #include "fusefs/core/question.h"
 #include "fusefs/fuse/node_table.h"
+#include "fusefs/fuse/request_extras.h"
 #include "fusefs/fuse/server.h"
 #include "fusefs/fuse/special_files.h"
 #include "fusefs/fuse/write_joiner.h"
@@ -40,6 +41,11 @@ struct MountContext {
   bool kernel_epochs = false;
   bool sees_syncs = false;
   std::set<std::string> root_names;
+  std::uint32_t greeting = 0;    // INIT flags negotiated beside libfuse's.
+  bool greeting_is_due = false;  // The next reply is that to INIT.
+  RequestExtras request;         // Of the request served last: for the beginning of its handler.
+  // Has what was stored through mappings of a node written back, then calls `then` from the loop.
+  std::function<void(fuse_ino_t node, std::function<void()> then)> pull_node;
   Server::Counters counters;
 
   // Memory that replies point into; used between two replies only.
@@ -69,7 +75,8 @@ struct MountContext {
 
 [[nodiscard]] inline Caller CallerOf(fuse_req_t req) {
   const fuse_ctx* context = fuse_req_ctx(req);
-  return {context->uid, context->gid, context->pid};
+  const auto& mount = *static_cast<const MountContext*>(fuse_req_userdata(req));
+  return {context->uid, context->gid, context->pid, context->umask, mount.request.clears_set_id};
 }
 
 // Tells the owner, after a request was answered, if the hook had refused it.

@@ -30,6 +30,7 @@ struct NewInode {
 inline void AskNewInode(MountContext& context, fuse_req_t req, Ino dir, const char* name) {
   context.Ask(req, {Question::Kind::kLookup, dir, 0, name});
   context.Ask(req, {Question::Kind::kOwner, dir, 0, {}});
+  context.Ask(req, {Question::Kind::kXattrs, dir, 0, {}});  // Its default ACL.
   context.Ask(req, {Question::Kind::kNextIno, kNoIno, 0, {}});
 }
 

@@ -1,5 +1,7 @@
 #include "fusefs/fuse/node_table.h"
 
+#include <fcntl.h>
+
 #include <algorithm>
 
 namespace tornfs {
@@ -18,17 +20,26 @@ void NodeTable::Forget(Ino ino, std::uint64_t count) {
   Release(held);
 }
 
-void NodeTable::Open(Ino ino) {
+void NodeTable::Open(Ino ino, int flags) {
   if (ino == kRootIno) return;
   const auto [held, fresh] = held_.try_emplace(ino);
   ++held->second.handles;
+  if ((flags & O_ACCMODE) == O_RDWR) ++held->second.read_write;
   if (fresh && !IsSpecial(ino)) engine_.Pin(ino);
 }
 
-void NodeTable::Close(Ino ino) {
+bool NodeTable::MayBeMapped(Ino ino) const {
+  const auto held = held_.find(ino);
+  return held != held_.end() && held->second.read_write > 0;
+}
+
+void NodeTable::Close(Ino ino, int flags) {
   const auto held = held_.find(ino);
   if (held == held_.end()) return;
   held->second.handles -= std::min<std::uint64_t>(held->second.handles, 1);
+  if ((flags & O_ACCMODE) == O_RDWR) {
+    held->second.read_write -= std::min<std::uint64_t>(held->second.read_write, 1);
+  }
   Release(held);
 }
 

@@ -40,8 +40,11 @@ class NodeTable {
   void Remember(Ino ino, std::uint64_t count = 1);
   void Forget(Ino ino, std::uint64_t count);
   // A handle was opened or released.
-  void Open(Ino ino);
-  void Close(Ino ino);
+  void Open(Ino ino, int flags);
+  void Close(Ino ino, int flags);
+  // Whether some handle could have been mapped shared and writable. A handle is released when the
+  // last such mapping is gone.
+  [[nodiscard]] bool MayBeMapped(Ino ino) const;
 
   // What the kernel still holds of an epoch that ended.
   struct Dead {
@@ -55,6 +58,7 @@ class NodeTable {
   struct Held {
     std::uint64_t lookups = 0;
     std::uint64_t handles = 0;
+    std::uint64_t read_write = 0;  // Of the handles.
   };
   void Release(std::unordered_map<Ino, Held>::iterator held);
 

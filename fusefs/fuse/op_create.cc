@@ -1,4 +1,4 @@
-// CREATE: makes a regular file and opens it.
+// CREATE: makes a regular file and opens it; and TMPFILE, which makes one without a name.
 #include <fcntl.h>
 
 #include "fusefs/fuse/change.h"
@@ -33,8 +33,12 @@ void OpCreate(fuse_req_t req, fuse_ino_t parent, const char* name, mode_t mode,
     if (IsReserved(dir, name)) return Errno{EPERM};
     AskNewInode(context, req, dir, name);
     const NewInode made = NewInodeIn(context, CallerOf(req), dir, S_IFREG | (mode & 07777));
-    const auto ino = Change(context, made.caller, {OpKind::kCreate, dir, name}, [&] {
-      return context.engine.MakeNode(made.caller, dir, name, made.mode, 0);
+    const bool unnamed = context.request.unnamed;
+    const Intent intent =
+        unnamed ? Intent{OpKind::kTmpfile, dir} : Intent{OpKind::kCreate, dir, name};
+    const auto ino = Change(context, made.caller, intent, [&] {
+      return unnamed ? context.engine.MakeUnnamed(made.caller, dir, made.mode)
+                     : context.engine.MakeNode(made.caller, dir, name, made.mode, 0);
     });
     if (!ino && ino.error() == Errno{EEXIST}) {
       return OpenExisting(context, req, dir, name, *file);

@@ -4,9 +4,9 @@
 
 namespace tornfs {
 
-void OpRelease(fuse_req_t req, fuse_ino_t node, fuse_file_info* /*file*/) {
+void OpRelease(fuse_req_t req, fuse_ino_t node, fuse_file_info* file) {
   Serve(req, [&](MountContext& context) -> Reply {
-    context.nodes.Close(NodeTable::InoOf(node));
+    context.nodes.Close(NodeTable::InoOf(node), file->flags);
     return kSuccess;
   });
 }

@@ -31,7 +31,18 @@ AttributeChange AttributesOf(const struct stat& wanted, int which) {
 
 OpKind KindOf(const AttributeChange& change) {
   if (change.uid || change.gid) return OpKind::kChown;
-  return change.mode ? OpKind::kChmod : OpKind::kUtimens;
+  if (change.mode) return OpKind::kChmod;
+  return change.atime || change.mtime ? OpKind::kUtimens : OpKind::kChown;
+}
+
+// A request that changes nothing is chown(-1, -1), which takes set-id bits, or it comes before a
+// write(2) that takes them. Where the caller does not own the file it can only be the latter, and
+// the write says so itself.
+bool IsChownToNothing(const MountContext& context, const Caller& caller, Ino ino, int which) {
+  if ((which & FUSE_SET_ATTR_SIZE) != 0) return false;
+  const Inode* inode = context.engine.current().Find(ino);
+  if (inode == nullptr || caller.uid == 0 || caller.uid == inode->uid) return true;
+  return (inode->mode & (S_ISUID | S_ISGID)) == 0;
 }
 
 Outcome<void> Set(MountContext& context, const Caller& caller, Ino ino, const struct stat& wanted,
@@ -43,7 +54,8 @@ Outcome<void> Set(MountContext& context, const Caller& caller, Ino ino, const st
     if (!done) return done;
   }
   const AttributeChange change = AttributesOf(wanted, which);
-  if (!change.mode && !change.uid && !change.gid && !change.atime && !change.mtime) return {};
+  const bool nothing = !change.mode && !change.uid && !change.gid && !change.atime && !change.mtime;
+  if (nothing && !IsChownToNothing(context, caller, ino, which)) return {};
   return Change(context, caller, {KindOf(change), ino},
                 [&] { return context.engine.SetAttributes(caller, ino, change); });
 }
@@ -55,6 +67,7 @@ void OpSetattr(fuse_req_t req, fuse_ino_t node, struct stat* wanted, int which,
   Serve(req, [&](MountContext& context) -> Reply {
     const Ino ino = NodeTable::InoOf(node);
     context.Ask(req, {Question::Kind::kAttributes, ino, 0, {}});
+    context.Ask(req, {Question::Kind::kXattrs, ino, 0, {}});  // An ACL goes with the mode.
     if (!NodeTable::IsSpecial(ino)) {
       const auto done = Set(context, CallerOf(req), ino, *wanted, which);
       if (!done) return done.error();

@@ -26,8 +26,12 @@ Outcome<fuse_file_info> OpenFileOf(MountContext& context, fuse_req_t req, Ino in
     answer.direct_io = ino == NodeTable::kStdoutIno ? 1 : 0;
     return answer;
   }
+  if (const auto may = context.engine.MayOpen(ino, file.flags); !may) {
+    return tl::make_unexpected(may.error());
+  }
   if ((file.flags & O_TRUNC) != 0) {
     context.Ask(req, {Question::Kind::kSize, ino, 0, {}});
+    context.Ask(req, {Question::Kind::kXattrs, ino, 0, {}});
     const Caller caller = CallerOf(req);
     const auto done = Change(context, caller, {OpKind::kTruncate, ino},
                              [&] { return context.engine.Truncate(caller, ino, 0); });

@@ -5,7 +5,10 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "fusefs/core/errno.h"
+#include "fusefs/core/types.h"
 #include "fusefs/fuse/lowlevel.h"
+#include "fusefs/fuse/mount_context.h"
 
 namespace tornfs {
 
@@ -50,7 +53,53 @@ void OpReaddirplus(fuse_req_t req, fuse_ino_t node, std::size_t size, off_t cook
 void OpFsyncdir(fuse_req_t req, fuse_ino_t node, int data_only, fuse_file_info* file);
 void OpStatfs(fuse_req_t req, fuse_ino_t node);
 
+void OpSetxattr(fuse_req_t req, fuse_ino_t node, const char* name, const char* value,
+                std::size_t size, int flags);
+void OpGetxattr(fuse_req_t req, fuse_ino_t node, const char* name, std::size_t size);
+void OpListxattr(fuse_req_t req, fuse_ino_t node, std::size_t size);
+void OpRemovexattr(fuse_req_t req, fuse_ino_t node, const char* name);
+void OpIoctl(fuse_req_t req, fuse_ino_t node, unsigned command, void* argument,
+             fuse_file_info* file, unsigned flags, const void* in, std::size_t in_size,
+             std::size_t out_size);
+
 // SYNCFS, which libfuse 3.14 does not know. Returns a positive errno, or 0.
-[[nodiscard]] int PerformSyncfs(struct MountContext& context, pid_t pid);
+[[nodiscard]] int PerformSyncfs(MountContext& context, pid_t pid);
+
+// The answer to STATX, struct fuse_statx_out of newer kernels.
+struct StatxOut {
+  struct Time {
+    std::int64_t seconds;
+    std::uint32_t nanoseconds;
+    std::int32_t reserved;
+  };
+  std::uint64_t valid_seconds;
+  std::uint32_t valid_nanoseconds;
+  std::uint32_t flags;
+  std::uint64_t spare[2];
+  std::uint32_t mask;
+  std::uint32_t blksize;
+  std::uint64_t attributes;
+  std::uint32_t nlink;
+  std::uint32_t uid;
+  std::uint32_t gid;
+  std::uint16_t mode;
+  std::uint16_t spare0;
+  std::uint64_t ino;
+  std::uint64_t size;
+  std::uint64_t blocks;
+  std::uint64_t attributes_mask;
+  Time atime;
+  Time btime;
+  Time ctime;
+  Time mtime;
+  std::uint32_t rdev_major;
+  std::uint32_t rdev_minor;
+  std::uint32_t dev_major;
+  std::uint32_t dev_minor;
+  std::uint64_t spare2[14];
+};
+static_assert(sizeof(StatxOut) == 32 + 256);
+// Errors: ENOENT.
+[[nodiscard]] Outcome<StatxOut> PerformStatx(MountContext& context, Ino ino);
 
 }  // namespace tornfs

@@ -38,19 +38,19 @@ struct Sender {
   }
 
   int operator()(const OpenReply& reply) const {
-    context.nodes.Open(reply.ino);
+    context.nodes.Open(reply.ino, reply.file.flags);
     const int sent = fuse_reply_open(req, &reply.file);
-    if (sent != 0) context.nodes.Close(reply.ino);
+    if (sent != 0) context.nodes.Close(reply.ino, reply.file.flags);
     return sent;
   }
 
   int operator()(const CreateReply& reply) const {
     const fuse_entry_param parameters = EntryParameters(context, reply.entry);
     context.nodes.Remember(reply.entry.ino);
-    context.nodes.Open(reply.entry.ino);
+    context.nodes.Open(reply.entry.ino, reply.file.flags);
     const int sent = fuse_reply_create(req, &parameters, &reply.file);
     if (sent != 0) {
-      context.nodes.Close(reply.entry.ino);
+      context.nodes.Close(reply.entry.ino, reply.file.flags);
       context.nodes.Forget(reply.entry.ino, 1);
     }
     return sent;
@@ -76,6 +76,12 @@ struct Sender {
       flat.insert(flat.end(), bytes, bytes + piece.iov_len);
     }
     return fuse_reply_buf(req, flat.data(), flat.size());
+  }
+
+  int operator()(const SizeReply& reply) const { return fuse_reply_xattr(req, reply.bytes); }
+
+  int operator()(const IoctlReply& reply) const {
+    return fuse_reply_ioctl(req, 0, reply.out.data(), reply.out.size());
   }
 
   int operator()(const StatFsReply& reply) const { return fuse_reply_statfs(req, &reply.values); }

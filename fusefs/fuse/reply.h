@@ -51,13 +51,20 @@ struct TextReply {
 struct PiecesReply {
   std::span<const iovec> pieces;
 };
+// The room that an attribute's value, or the list of them, takes.
+struct SizeReply {
+  std::size_t bytes = 0;
+};
+struct IoctlReply {
+  std::string_view out;
+};
 struct StatFsReply {
   struct statvfs values {};
 };
 
 // An Errno of 0 is success without data.
 using Reply = std::variant<Errno, EntryReply, AttributesReply, OpenReply, CreateReply, CountReply,
-                           OffsetReply, TextReply, PiecesReply, StatFsReply>;
+                           OffsetReply, TextReply, PiecesReply, StatFsReply, SizeReply, IoctlReply>;
 
 // Sends `reply`. If the hook refused the request, the owner is told afterwards.
 void Send(fuse_req_t req, MountContext& context, const Reply& reply);

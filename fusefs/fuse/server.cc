@@ -29,6 +29,7 @@ class Server::Impl {
   void DropEpoch(std::vector<NodeTable::Dead> dead);
   [[nodiscard]] bool died() const { return died_; }
   [[nodiscard]] HelperThread& helper() { return *helper_; }
+  void StopThreads();
 
   MountContext context;
 
@@ -38,6 +39,8 @@ class Server::Impl {
   EventLoop& loop_;
   std::unique_ptr<Session> session_;
   std::unique_ptr<HelperThread> helper_;
+  // For pulling the pages of one node alone: what the other one does may wait for that.
+  std::unique_ptr<HelperThread> puller_;
   bool died_ = false;
 };
 
@@ -50,6 +53,12 @@ Status Server::Impl::Start() {
   auto helper = HelperThread::Create(loop_);
   if (!helper) return tl::make_unexpected(helper.error());
   helper_ = std::move(*helper);
+  auto puller = HelperThread::Create(loop_);
+  if (!puller) return tl::make_unexpected(puller.error());
+  puller_ = std::move(*puller);
+  context.pull_node = [this](fuse_ino_t node, std::function<void()> then) {
+    puller_->PostThen([this, node] { session_->NotifyPages(node); }, std::move(then));
+  };
   auto session = Session::Mount(context);
   if (!session) return tl::make_unexpected(session.error());
   session_ = std::move(*session);
@@ -78,8 +87,13 @@ void Server::Impl::Drain() {
   }
 }
 
-void Server::Impl::Unmount() {
+void Server::Impl::StopThreads() {
+  if (puller_) puller_->Stop();
   if (helper_) helper_->Stop();
+}
+
+void Server::Impl::Unmount() {
+  StopThreads();
   if (!session_) return;
   if (!died_) loop_.RemoveFd(session_->fd());
   died_ = true;
@@ -179,7 +193,7 @@ Status Server::PullPages() {
   return status;
 }
 
-void Server::StopThreads() { impl_->helper().Stop(); }
+void Server::StopThreads() { impl_->StopThreads(); }
 
 Server::Counters Server::counters() const { return impl_->context.counters; }
 

@@ -8,6 +8,7 @@
 #include <array>
 #include <cerrno>
 #include <cstdarg>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -24,7 +25,6 @@ namespace tornfs {
 namespace {
 
 // Newer than the system's linux/fuse.h.
-constexpr std::uint32_t kOpcodeTmpfile = 51;
 constexpr std::uint32_t kOpcodeStatx = 52;
 constexpr std::uint32_t kOpcodeCopyFileRange64 = 53;
 constexpr int kNotifyEpoch = 8;
@@ -60,6 +60,11 @@ fuse_lowlevel_ops Operations() {
   ops.readdirplus = OpReaddirplus;
   ops.fsyncdir = OpFsyncdir;
   ops.statfs = OpStatfs;
+  ops.setxattr = OpSetxattr;
+  ops.getxattr = OpGetxattr;
+  ops.listxattr = OpListxattr;
+  ops.removexattr = OpRemovexattr;
+  ops.ioctl = OpIoctl;
   return ops;
 }
 
@@ -71,16 +76,45 @@ void LogFuse(fuse_log_level level, const char* format, va_list arguments) {
   Log(level <= FUSE_LOG_ERR ? LogLevel::kWarning : LogLevel::kDebug, line);
 }
 
+// The kernel checks mode bits, not this process.
+bool KernelChecks(const MountOptions& options) {
+  return options.check_permissions || options.allow_other || geteuid() != 0;
+}
+
+ssize_t ReadRequest(int fd, void* buffer, std::size_t size, void* /*userdata*/) {
+  return read(fd, buffer, size);
+}
+
+// Adds to the reply to INIT what libfuse does not know of.
+ssize_t WriteReply(int fd, iovec* pieces, int count, void* userdata) {
+  auto& context = *static_cast<MountContext*>(userdata);
+  if (std::exchange(context.greeting_is_due, false) && count == 2) {
+    constexpr std::size_t kFlags = offsetof(fuse_init_out, flags);
+    std::uint32_t flags = 0;
+    CHECK(pieces[1].iov_len >= kFlags + sizeof flags);
+    char* at = static_cast<char*>(pieces[1].iov_base) + kFlags;
+    std::memcpy(&flags, at, sizeof flags);
+    flags |= context.greeting;
+    std::memcpy(at, &flags, sizeof flags);
+  }
+  return writev(fd, pieces, count);
+}
+
 fuse_session* NewSession(MountContext& context, const std::string& device) {
   const MountOptions& options = context.options;
-  const bool checks = options.check_permissions || options.allow_other || geteuid() != 0;
   fuse_args arguments = FUSE_ARGS_INIT(0, nullptr);
   const std::string source = device.empty() ? "-ofsname=tornfs,subtype=tornfs"
                                             : "-oblkdev,subtype=tornfs,fsname=" + device;
   bool added = fuse_opt_add_arg(&arguments, "tornfs") == 0 &&
                fuse_opt_add_arg(&arguments, source.c_str()) == 0;
   if (options.allow_other) added = added && fuse_opt_add_arg(&arguments, "-oallow_other") == 0;
-  if (checks) added = added && fuse_opt_add_arg(&arguments, "-odefault_permissions") == 0;
+  if (KernelChecks(options)) {
+    added = added && fuse_opt_add_arg(&arguments, "-odefault_permissions") == 0;
+  }
+  // Reads do not come here when their pages are cached, so there are no access times to keep.
+  added = added && fuse_opt_add_arg(&arguments, "-onoatime") == 0;
+  // Device nodes and set-id programs work where only root can make them.
+  if (geteuid() == 0) added = added && fuse_opt_add_arg(&arguments, "-odev,suid") == 0;
   static const fuse_lowlevel_ops kOperations = Operations();
   fuse_session* session =
       added ? fuse_session_new(&arguments, &kOperations, sizeof kOperations, &context) : nullptr;
@@ -97,7 +131,10 @@ void OpInit(void* userdata, fuse_conn_info* connection) {
       FUSE_CAP_FLOCK_LOCKS | FUSE_CAP_SPLICE_READ | FUSE_CAP_SPLICE_WRITE | FUSE_CAP_SPLICE_MOVE |
       FUSE_CAP_HANDLE_KILLPRIV | FUSE_CAP_READDIRPLUS | FUSE_CAP_READDIRPLUS_AUTO);
   unsigned wanted = FUSE_CAP_EXPLICIT_INVAL_DATA | FUSE_CAP_ATOMIC_O_TRUNC |
-                    FUSE_CAP_CACHE_SYMLINKS | FUSE_CAP_ASYNC_READ;
+                    FUSE_CAP_CACHE_SYMLINKS | FUSE_CAP_ASYNC_READ | FUSE_CAP_DONT_MASK |
+                    FUSE_CAP_EXPORT_SUPPORT;
+  // The kernel then checks permissions by ACLs too, for which it must be the one who checks.
+  if (KernelChecks(context.options)) wanted |= FUSE_CAP_POSIX_ACL;
   if (context.options.readdirplus) wanted |= FUSE_CAP_READDIRPLUS | FUSE_CAP_READDIRPLUS_AUTO;
   connection->want |= wanted & connection->capable;
   connection->max_write = 1U << 20;
@@ -125,6 +162,12 @@ Result<std::unique_ptr<Session>> Session::Mount(MountContext& context) {
     return Fail(ErrorCode::kMissing, "cannot mount on " + mount_point);
   }
   session->mounted_ = true;
+  fuse_custom_io io{};
+  io.read = ReadRequest;
+  io.writev = WriteReply;
+  if (fuse_session_custom_io(raw, &io, session->fd()) != 0) {
+    return Fail(ErrorCode::kIo, "fuse_session_custom_io");
+  }
   const int flags = fcntl(session->fd(), F_GETFL);
   if (flags < 0 || fcntl(session->fd(), F_SETFL, flags | O_NONBLOCK) != 0) {
     return IoError(errno, "fcntl /dev/fuse");
@@ -153,7 +196,10 @@ bool Session::ServeOne() {
   if (received <= 0) return false;
   ++context_.counters.requests;
   ++depth_;
-  if (!AnswerByHeader(buffer)) fuse_session_process_buf(session_, &buffer);
+  if (!AnswerByHeader(buffer)) {
+    context_.request = TakeExtras(buffer, context_.greeting);
+    fuse_session_process_buf(session_, &buffer);
+  }
   --depth_;
   return true;
 }
@@ -171,6 +217,9 @@ bool Session::AnswerByHeader(const fuse_buf& buffer) {
       if (dead) ReplyError(header.unique, 0);
       return dead;
     case FUSE_INIT:
+      context_.greeting = GreetingFlags(buffer);
+      context_.greeting_is_due = true;
+      return false;
     case FUSE_DESTROY:
     case FUSE_BATCH_FORGET: return false;
     default: break;
@@ -185,8 +234,7 @@ bool Session::AnswerByHeader(const fuse_buf& buffer) {
       ReplyError(header.unique, PerformSyncfs(context_, static_cast<pid_t>(header.pid)));
       NotifyRefusal(context_);
       return true;
-    case kOpcodeTmpfile:
-    case kOpcodeStatx:
+    case kOpcodeStatx: AnswerStatx(header.unique, header.nodeid); return true;
     case kOpcodeCopyFileRange64: ReplyError(header.unique, ENOSYS); return true;
     default: return false;
   }
@@ -199,6 +247,17 @@ void Session::ReplyError(std::uint64_t unique, int error) {
   header.unique = unique;
   // Fails only if the kernel no longer waits.
   (void)!write(fd(), &header, sizeof header);
+}
+
+void Session::AnswerStatx(std::uint64_t unique, fuse_ino_t node) {
+  const auto statx = PerformStatx(context_, NodeTable::InoOf(node));
+  if (!statx) return ReplyError(unique, static_cast<int>(statx.error()));
+  fuse_out_header header{};
+  header.len = sizeof header + sizeof *statx;
+  header.unique = unique;
+  StatxOut out = *statx;
+  const std::array<iovec, 2> pieces{{{&header, sizeof header}, {&out, sizeof out}}};
+  (void)!writev(fd(), pieces.data(), static_cast<int>(pieces.size()));
 }
 
 bool Session::NotifyEpoch() {

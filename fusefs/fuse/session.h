@@ -50,6 +50,7 @@ class Session {
   // Whether the request is answered, or needs no answer.
   [[nodiscard]] bool AnswerByHeader(const fuse_buf& buffer);
   void ReplyError(std::uint64_t unique, int error);
+  void AnswerStatx(std::uint64_t unique, fuse_ino_t node);
 
   MountContext& context_;
   fuse_session* session_;

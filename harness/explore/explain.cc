@@ -42,6 +42,9 @@ std::string Describe(const Loss& loss, const std::string& deadline) {
              "; the truncation was lost";
     case OpKind::kChmod:
     case OpKind::kChown:
+    case OpKind::kSetxattr:
+    case OpKind::kRemovexattr:
+    case OpKind::kSetflags:
       return path + " got new attributes" + at + " and was not synced before " + deadline +
              "; they were lost";
     default: break;

@@ -28,6 +28,7 @@ Question OfCell(const Effect& effect) {
     case CellKind::kData:
       return {Question::Kind::kPage, effect.ino, effect.offset / kPageBytes, {}};
     case CellKind::kSize: return {Question::Kind::kSize, effect.ino, 0, {}};
+    case CellKind::kXattr: return {Question::Kind::kXattrs, effect.ino, 0, {}};
     case CellKind::kEntry: return {Question::Kind::kName, effect.ino, 0, *effect.name};
     default: return {Question::Kind::kOwner, effect.ino, 0, {}};
   }

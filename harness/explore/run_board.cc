@@ -39,7 +39,7 @@ void RunBoard::Post(std::uint32_t kind, std::string_view bytes) {
   Mark* mark = MarkAt(position);
   mark->kind = kind;
   mark->length = bytes.size();
-  std::memcpy(mark + 1, bytes.data(), bytes.size());
+  std::memcpy(reinterpret_cast<std::byte*>(mark + 1), bytes.data(), bytes.size());
   mark->complete = 1;
 }
 

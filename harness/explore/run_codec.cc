@@ -109,8 +109,16 @@ void PutBirth(ByteWriter& out, const Recording::Birth& birth) {
   out.Varint(inode.gid);
   out.Varint(inode.device);
   out.Varint(inode.parent);
+  out.Varint(inode.flags);
   out.Signed(inode.mtime);
   Put(out, inode.target);
+  std::uint64_t xattrs = 0;
+  for (auto xattr = inode.xattrs.Begin(); xattr.valid(); xattr.Next()) ++xattrs;
+  out.Varint(xattrs);
+  for (auto xattr = inode.xattrs.Begin(); xattr.valid(); xattr.Next()) {
+    Put(out, xattr.key());
+    Put(out, *xattr.value());
+  }
 }
 
 Recording::Birth TakeBirth(ByteReader& in) {
@@ -123,8 +131,13 @@ Recording::Birth TakeBirth(ByteReader& in) {
   inode.gid = Take<gid_t>(in);
   inode.device = in.Varint();
   inode.parent = in.Varint();
-  inode.atime = inode.mtime = inode.ctime = in.Signed();
+  inode.flags = Take<std::uint32_t>(in);
+  inode.atime = inode.mtime = inode.ctime = inode.btime = in.Signed();
   inode.target = TakeText(in);
+  for (std::uint64_t left = in.Count(); left > 0 && in.ok(); --left) {
+    std::string name = TakeText(in);
+    inode.xattrs.Set(std::move(name), std::make_shared<const std::string>(TakeText(in)));
+  }
   return birth;
 }
 

@@ -88,5 +88,40 @@ TEST_F(MappingTest, WriteBackNeverGrowsAFile) {
   EXPECT_EQ(Content("a"), "X23");
 }
 
+// A copy made by holes must not miss what was stored into one.
+TEST_F(MappingTest, StoresIntoHolesAreData) {
+  InChild([] {
+    const int fd = open("a", O_CREAT | O_RDWR, 0644);
+    ASSERT_EQ(ftruncate(fd, 1 << 20), 0);
+    char* map = Map("a", 1 << 20);
+    map[500000] = 'X';
+    close(fd);
+    const int other = open("a", O_RDONLY);
+    EXPECT_EQ(lseek(other, 0, SEEK_DATA), 500000 / 4096 * 4096);
+    EXPECT_EQ(lseek(other, 500000, SEEK_HOLE), 500000 / 4096 * 4096 + 4096);
+    close(other);
+  });
+}
+
+// The thread that has the pages written is not the one that this waits for.
+TEST_F(MappingTest, StoresIntoHolesAreDataToTheHelperToo) {
+  InChild([] { Spew("a", std::string(4096, '.')); });
+  const auto child = Start([](const Child::Pause& pause) {
+    ASSERT_EQ(truncate("a", 1 << 20), 0);
+    char* map = Map("a", 1 << 20);
+    map[500000] = 'X';
+    pause();
+  });
+  child->UntilPause();
+  off_t found = -1;
+  server().RunElsewhere([&] {
+    const Fd file(open((mount_point() + "/a").c_str(), O_RDONLY));
+    found = lseek(file.get(), 4096, SEEK_DATA);
+  });
+  EXPECT_EQ(found, 500000 / 4096 * 4096);
+  child->GoOn();
+  child->Join();
+}
+
 }  // namespace
 }  // namespace tornfs

@@ -44,5 +44,9 @@ def created(path):
     return (path, "create", f"`{path}` was created at op ")
 
 
+def linked(path):
+    return (path, "link", f"`{path}` was linked to ")
+
+
 def renamed(path, to):
     return (path, "rename", f"`{path} -> {to}` was renamed at op ")

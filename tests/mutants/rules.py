@@ -5,7 +5,7 @@ shows them, and tests/unit/journal finds them by damage, failing calls and a sec
 
 import re
 
-from journal_case import JournalCase, created, renamed, tornfs, written
+from journal_case import JournalCase, created, linked, renamed, tornfs, written
 
 APPEND = "journal append --dir j --group 3 {without}"
 RECOVER = "journal recover --dir j {without}"
@@ -30,6 +30,8 @@ KILLS = ("--tear", "sector", "--faults", "kill,power")
 RECOVER_AND_APPEND = RECOVER + " && echo more | journal append --dir j {without}"
 FRONTIER_NAME = renamed("j/frontier.tmp", "j/frontier")
 
+SEGMENTS = "journal segments --dir j --max-size 600 {without} && journal append --dir j --group 2 {without}"
+
 SCRIPTS = {
     "sync-records-before-publish": Script(written("j/prepares-0.wal"), *SECTORS),
     "sync-frontier-on-publish": Script(written("j/frontier"), *SECTORS),
@@ -42,6 +44,19 @@ SCRIPTS = {
     ),
     # A killed open leaves the name of the frontier pending; the next one must not build on it.
     "sync-directory-at-open": Script(FRONTIER_NAME, *KILLS, recover=RECOVER_AND_APPEND),
+    "sync-bodies-before-publish": Script(
+        written("j/segment-0-0.log"), *SECTORS, workload=SEGMENTS, records=tornfs.records(2),
+    ),
+    "sync-links-before-publish": Script(
+        linked("j/segment-0-0.log"), *SECTORS, workload=SEGMENTS, records=tornfs.records(2),
+    ),
+    # The first reference behind records without one, under a torn slot.
+    "accept-references-in-tail": Script(
+        written("j/frontier"),
+        "--tear", "byte", "--faults", "power",
+        workload=APPEND + " && echo more | journal append --dir j --referenced {without}",
+        records=tornfs.records(1),
+    ),
     # The last group, two records, was never synced when the checkpoint's slot is torn: samples,
     # because it takes a torn write and a lost page together.
     "sync-outgoing-before-rewrite": Script(

@@ -219,6 +219,22 @@ class Case(unittest.TestCase):
         self.must("tornfs", "mount", point, *options, status=status)
         return point
 
+    def native(self, size=1 << 30):
+        """A native directory to compare with: an ext4 of its own where that can be made, or else a
+        folder."""
+        point = self.folder / "native"
+        point.mkdir()
+        image = self.folder / "image"
+        if os.geteuid() != 0 or shutil.which("mkfs.ext4") is None:
+            return point
+        with image.open("wb") as file:
+            file.truncate(size)
+        subprocess.run(["mkfs.ext4", "-q", "-F", image], check=True)
+        mounted = subprocess.run(["mount", "-o", "loop,noatime", image, point], capture_output=True, check=False)
+        if mounted.returncode == 0:
+            self.addCleanup(subprocess.run, ["umount", point], check=True)
+        return point
+
     def umount(self, point):
         self.must("tornfs", "umount", point)
         self.assertEqual(await_no_children(20), [])

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -68,6 +69,23 @@ TEST_F(HostTreeTest, ExportThenImportShowsTheSame) {
   EXPECT_EQ(back.tree.Find(back.tree.FindEntry(d, "e")->ino)->mtime, 1'234'567'891);
   EXPECT_EQ(back.tree.Find(d)->mtime, tree.Find(At("d"))->mtime);
   ::chmod(In("out/d/e").c_str(), 0700);
+}
+
+TEST_F(HostTreeTest, ExtendedAttributesGoOutAndComeBack) {
+  if (::setxattr(dir_.c_str(), "user.probe", "1", 1, 0) != 0) {
+    GTEST_SKIP() << "no extended attributes in " << dir_;
+  }
+  me_ = {::geteuid(), ::getegid(), 1};
+  Mkdir("d");
+  Create("d/f");
+  ASSERT_TRUE(engine_->SetXattr(me_, At("d"), "user.x", "of a directory", 0));
+  ASSERT_TRUE(engine_->SetXattr(me_, At("d/f"), "user.y", std::string(300, 'y'), 0));
+  ASSERT_TRUE(ExportTree(engine_->current(), *store_, In("out")));
+  const ImportedTree back = Import(In("out"));
+  const Ino d = InoOf(back.tree, "d");
+  const Ino f = back.tree.FindEntry(d, "f")->ino;
+  EXPECT_EQ(**back.tree.Find(d)->xattrs.Find("user.x"), "of a directory");
+  EXPECT_EQ(**back.tree.Find(f)->xattrs.Find("user.y"), std::string(300, 'y'));
 }
 
 TEST_F(HostTreeTest, NumbersFollowTheSortedWalk) {

@@ -23,12 +23,15 @@ class RandomHistory : public EngineFixture, public ::testing::WithParamInterface
     const std::string& name = kNames[rng.Below(4)];
     const std::string& other = kNames[rng.Below(4)];
     if (!Exists(name)) return Create(name);
-    switch (rng.Below(8)) {
+    switch (rng.Below(9)) {
       case 0: return Unlink(name);
       case 1: return Rename(name, other);
       case 2: return Fsync(name);
       case 3: return FsyncDir(rng.Below(2) == 0 ? "" : "d");
       case 4: return Truncate(name, rng.Below(9000));
+      case 8:
+        ASSERT_TRUE(engine_->SetXattr(me_, At(name), "user.x", std::string(rng.Below(3), 'v'), 0));
+        return;
       case 5:
         if (!Exists(other)) return Link(name, other);
         [[fallthrough]];

@@ -1,6 +1,8 @@
 // A recording that went through a file must answer as it did, and a damaged file must be refused.
 #include "fusefs/core/trace.h"
 
+#include <fcntl.h>
+#include <linux/fs.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -30,7 +32,7 @@ class TraceTest : public RandomHistory {
   void WideStep(Rng& rng) {
     static const std::string kDirs[] = {"d", "e", "d/e"};
     const std::string& dir = kDirs[rng.Below(3)];
-    switch (rng.Below(16)) {
+    switch (rng.Below(19)) {
       case 0:
         if (Exists("d") && !Exists(dir)) Mkdir(dir);
         return;
@@ -64,10 +66,29 @@ class TraceTest : public RandomHistory {
       case 10:
         if (!Exists("e")) return;
         if (!Exists("e/x")) return Create("e/x");
-        (void)engine_->Rename(me_, At("e"), "x", At("d"), "x", 0);
+        (void)engine_->Rename(me_, At("e"), "x", At("d"), "x",
+                              rng.Below(2) == 0 ? 0 : RENAME_WHITEOUT);
         return;
       case 11:
         if (Exists("d/x")) Unlink("d/x");
+        return;
+      case 12:
+        if (Exists("b")) {
+          ASSERT_TRUE(
+              engine_->Allocate(me_, At("b"), FALLOC_FL_KEEP_SIZE, 8192 * rng.Below(9), 99));
+        }
+        return;
+      case 13: {
+        const Ino unnamed = engine_->MakeUnnamed(me_, kRootIno, 0600).value();
+        if (Exists("a")) return;
+        ASSERT_TRUE(engine_->Link(me_, unnamed, kRootIno, "a"));
+        return;
+      }
+      case 14:
+        if (!Exists(dir)) return;
+        ASSERT_TRUE(
+            engine_->SetXattr(me_, At(dir), "user.long", std::string(rng.Below(400), 'v'), 0));
+        ASSERT_TRUE(engine_->SetFlags(me_, At(dir), rng.Below(2) == 0 ? 0U : FS_NODUMP_FL));
         return;
       default: Step(rng);
     }
@@ -218,6 +239,8 @@ class DamagedTrace : public TraceTest {
     Mkdir("d");
     Create("d/f");
     Write("d/f", "hello");
+    EXPECT_TRUE(engine_->SetXattr(me_, At("d/f"), "user.x", "value", 0));
+    EXPECT_TRUE(engine_->Allocate(me_, At("d/f"), FALLOC_FL_KEEP_SIZE, 0, 9000));
     Fsync("d/f");
     engine_->AddPromise("saved");
     Rename("d/f", "g");
@@ -284,12 +307,12 @@ void Reseal(std::string& bytes) {
 
 TEST_F(DamagedTrace, AnotherVersionIsNamed) {
   std::string other = SmallTrace();
-  other[8] = 2;
+  other[8] = 3;
   Reseal(other);
   const auto trace = ReadBytes(other);
   ASSERT_FALSE(trace);
   EXPECT_EQ(trace.error().code, ErrorCode::kInvalid);
-  EXPECT_EQ(trace.error().context, dir_ + "/damaged: trace version 2, known is 1");
+  EXPECT_EQ(trace.error().context, dir_ + "/damaged: trace version 3, known is 2");
 }
 
 // Damage that the checksums were made to agree with: it is refused, or gives a recording that can

@@ -110,7 +110,8 @@ class Sweep {
 
   static void GoOn(OpenJournal& journal, Next next, Promises& promises) {
     if (next != Next::kIdle) {
-      EXPECT_TRUE(journal.Append("after the crash"));
+      EXPECT_TRUE(journal->state().segments ? journal.AppendMessage("after the crash")
+                                            : journal.Append("after the crash"));
     }
     if (next == Next::kAppend) {
       EXPECT_TRUE(journal->Sync());
@@ -213,12 +214,50 @@ void TruncateAndReplace(OpenJournal& journal, Promises& promises) {
   AppendSome(journal, promises, 1);
 }
 
+// Segments are enabled over messages that are there, filled beyond two of them, and cut back.
+void OwnedSegments(OpenJournal& journal, Promises& promises) {
+  const auto messages = [&](int count) {
+    for (int i = 0; i < count; ++i) {
+      if (!journal.AppendMessage("message")) return false;
+    }
+    if (!journal->Sync()) return false;
+    PromiseAll(*journal, promises);
+    return true;
+  };
+  if (!messages(1) || !journal->EnableSegments(0, 500) || !messages(4)) return;
+  if (!journal->Checkpoint(2)) return;
+  std::erase_if(promises, [](const Promise& promise) { return promise.op >= 4; });
+  if (!journal->TruncateFrom(4) || !messages(2)) return;
+  if (!journal->MarkPurge(1, journal->head())) return;
+  (void)messages(1);
+}
+
+void References(OpenJournal& journal, Promises& promises) {
+  AppendSome(journal, promises, 1);
+  for (std::uint64_t i = 0; i < 2; ++i) {
+    if (!journal.AppendReference(i, i, "message") || !journal->Sync()) return;
+    PromiseAll(*journal, promises);
+  }
+  (void)journal->Checkpoint(2);
+}
+
+void PurgeAndReset(OpenJournal& journal, Promises& promises) {
+  AppendSome(journal, promises, 2);
+  if (!journal->MarkPurge(1, 1)) return;
+  std::erase_if(promises, [](const Promise& promise) { return promise.op >= 2; });
+  if (!journal->Reset(1, 9)) return;
+  AppendSome(journal, promises, 1);
+}
+
 const std::vector<std::pair<std::string, Script>>& Scripts() {
   static const std::vector<std::pair<std::string, Script>> scripts{
       {"append", AppendGroups},
       {"certify", Certify},
       {"checkpoint", CheckpointWithBufferedTail},
-      {"truncate", TruncateAndReplace}};
+      {"truncate", TruncateAndReplace},
+      {"segments", OwnedSegments},
+      {"references", References},
+      {"purge", PurgeAndReset}};
   return scripts;
 }
 
@@ -251,7 +290,10 @@ TEST(CrashSweepWithout, RulesThatNoCrashNeeds) {
   const Options options = Without(
       {Rule::kIgnoreCapacityAtRecovery, Rule::kRefuseShortFrontier, Rule::kPublishTwiceAfterRewrite,
        Rule::kNextGenerationAboveDisk, Rule::kLockDirectory, Rule::kCheckSlotRedundancy,
-       Rule::kReadSlotsSeparately, Rule::kVerifyBeforeInstall, Rule::kVerifyTailChain});
+       Rule::kReadSlotsSeparately, Rule::kVerifyBeforeInstall, Rule::kVerifyTailChain,
+       Rule::kSyncAdoptedBodies, Rule::kPublishMetadataTwice, Rule::kCancelReclaimOnReuse,
+       Rule::kReclaimPastFailures, Rule::kReclaimOffAppend, Rule::kRewriteAfterFailedBarrier,
+       Rule::kSyncOriginalWriters, Rule::kValidateAtAppend});
   const Tally tally = RunAll(options, Tear::kByte);
   EXPECT_EQ(tally.violations(), 0) << tally.first;
 }
@@ -276,6 +318,9 @@ INSTANTIATE_TEST_SUITE_P(Rules, CrashMutant,
                                          Mutant{Rule::kSyncDirectoryAfterRename, Tear::kNone},
                                          Mutant{Rule::kSyncDirectoryBeforePublish, Tear::kNone},
                                          Mutant{Rule::kSyncDirectoryAtOpen, Tear::kNone},
+                                         Mutant{Rule::kSyncBodiesBeforePublish, Tear::kNone},
+                                         Mutant{Rule::kSyncLinksBeforePublish, Tear::kNone},
+                                         Mutant{Rule::kAcceptReferencesInTail, Tear::kByte},
                                          Mutant{Rule::kSyncOutgoingBeforeRewrite, Tear::kByte},
                                          Mutant{Rule::kRepublishDamagedSlot, Tear::kByte}),
                          [](const testing::TestParamInfo<Mutant>& param) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/bytes.h"
+#include "journal/batch.h"
 #include "journal/verify.h"
 
 namespace tornfs::journal {
@@ -15,6 +16,20 @@ Prepare MakePrepare(std::uint64_t op, std::uint64_t parent, std::string_view bod
   fields.view = view;
   fields.group = 1;
   return BuildPrepare(fields, std::as_bytes(std::span(body.data(), body.size())));
+}
+
+Prepare MakeMessages(std::uint64_t op, std::uint64_t parent, std::uint64_t base_offset,
+                     std::string_view text, std::uint32_t count) {
+  PrepareHeader fields;
+  fields.op = op;
+  fields.parent = parent;
+  fields.group = 1;
+  fields.operation = kOperationMessages;
+  BatchHeader batch;
+  batch.base_offset = base_offset;
+  batch.message_count = count;
+  return BuildPrepare(fields,
+                      BuildBatch(batch, std::as_bytes(std::span(text.data(), text.size()))));
 }
 
 std::uint64_t ChecksumOf(const Prepare& prepare) {
@@ -31,6 +46,59 @@ Status OpenJournal::Append(std::string_view body) {
 Status OpenJournal::AppendDurably(std::string_view body) {
   JOURNAL_TRY(Append(body));
   return (*journal_)->Sync();
+}
+
+Status OpenJournal::AppendMessage(std::string_view text) {
+  const State& state = (*journal_)->state();
+  const Prepare prepare =
+      MakeMessages(state.head + 1, state.head_checksum, (*journal_)->next_offset(), text);
+  const std::span<const std::byte> item(prepare);
+  return (*journal_)->AppendBatch(std::span(&item, 1));
+}
+
+Status OpenJournal::AppendReference(std::uint64_t generation, std::uint64_t start_offset,
+                                    std::string_view text) {
+  const State& state = (*journal_)->state();
+  const Prepare prepare =
+      MakeMessages(state.head + 1, state.head_checksum, (*journal_)->next_offset(), text);
+  const auto body = std::span<const std::byte>(prepare).subspan(prepare_at::kBody);
+  const auto file = storage_->Open(InPartition(PublicName(start_offset)), OpenMode::kEnsure);
+  if (!file) return tl::make_unexpected(file.error());
+  const auto position = (*file)->Length();
+  if (!position) return tl::make_unexpected(position.error());
+  JOURNAL_TRY((*file)->WriteAt(*position, body));
+  JOURNAL_TRY((*file)->Sync());
+  JOURNAL_TRY(storage_->SyncPartition());
+  const ReferencedPrepare item{prepare, {{generation, start_offset}, *position, body.size()}};
+  return (*journal_)->AppendReferences(std::span(&item, 1));
+}
+
+MemoryDisk DiskWithSegments(int count, std::uint64_t segment_bytes) {
+  MemoryDisk disk;
+  OpenJournal journal(disk);
+  EXPECT_TRUE(journal.ok());
+  EXPECT_TRUE(journal->EnableSegments(0, segment_bytes));
+  for (int i = 1; i <= count; ++i) {
+    EXPECT_TRUE(journal.AppendMessage("message " + std::to_string(i)));
+    EXPECT_TRUE(journal->Sync());
+  }
+  MemoryDisk copy = disk;
+  copy.Kill();
+  return copy;
+}
+
+std::vector<std::string> Messages(Journal& journal) {
+  std::vector<std::string> texts;
+  if (journal.entries().empty()) return texts;
+  const Status done = journal.ForEach(
+      journal.first_op(), [&texts](const PrepareHeader& header, PrepareView prepare) {
+        if (header.operation != kOperationMessages) return true;
+        const auto text = prepare.subspan(prepare_at::kBody + kBatchHeaderBytes);
+        texts.emplace_back(reinterpret_cast<const char*>(text.data()), text.size());
+        return true;
+      });
+  EXPECT_TRUE(done) << done.error().Message();
+  return texts;
 }
 
 Options Without(std::initializer_list<Rule> rules) {

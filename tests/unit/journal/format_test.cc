@@ -147,14 +147,24 @@ TEST(SlotFormat, FlagsAreZeroOrOne) {
   }
 }
 
-TEST(SlotFormat, SegmentsAreRefusedByName) {
-  for (const std::size_t at :
-       {slot_at::kOwnedSegments, slot_at::kSegmentReferences, slot_at::kSegmentState}) {
+TEST(SlotFormat, SegmentStateNeedsItsFlags) {
+  // A flag without a state, a state without its flag.
+  for (const std::size_t at : {slot_at::kOwnedSegments, slot_at::kSegmentState}) {
     Block block = Encode({State(), 1});
     block[at] = std::byte{1};
     Reseal(block);
     EXPECT_EQ(DecodeSlot(block).error(), SlotFault::kSegments) << at;
   }
+  State state;
+  state.references = true;
+  EXPECT_EQ(DecodeSlot(Encode({state, 1}))->state, state);
+  const SegmentCursor checkpoint{{3, 70}, 0, 70};
+  state.segments = SegmentState{4096, 6, {{5, 100}, 300, 101}, checkpoint};
+  Block block = Encode({state, 1});
+  EXPECT_EQ(DecodeSlot(block)->state, state);
+  block[slot_at::kSegmentReferences] = std::byte{0};
+  Reseal(block);
+  EXPECT_EQ(DecodeSlot(block).error(), SlotFault::kSegments);
 }
 
 TEST(SlotFormat, ContradictionsAreRefused) {

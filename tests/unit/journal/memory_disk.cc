@@ -34,13 +34,25 @@ class MemoryFile final : public File {
   }
 
   Status WriteAt(std::uint64_t at, std::span<const std::byte> bytes) override {
-    JOURNAL_TRY(disk_.Begin(epoch_));
+    const Status begun = disk_.Begin(epoch_);
+    if (!begun && disk_.Failing() && disk_.fail_half_way) Put(at, bytes.first(bytes.size() / 2));
+    if (!begun) return begun;
     ++disk_.counts.writes;
+    Put(at, bytes);
+    return disk_.End();
+  }
+
+  void Put(std::uint64_t at, std::span<const std::byte> bytes) {
     auto& now = inode().now;
     if (now.size() < at + bytes.size()) now.resize(at + bytes.size());
     std::copy(bytes.begin(), bytes.end(), now.begin() + static_cast<std::ptrdiff_t>(at));
     MemoryDisk::MarkDirty(inode(), at, at + bytes.size());
-    return disk_.End();
+  }
+
+  Status WriteParts(std::uint64_t at, std::span<const std::span<const std::byte>> parts) override {
+    MemoryDisk::Bytes bytes;
+    for (const auto& part : parts) bytes.insert(bytes.end(), part.begin(), part.end());
+    return WriteAt(at, bytes);
   }
 
   Result<std::uint64_t> Length() override {
@@ -57,12 +69,15 @@ class MemoryFile final : public File {
   }
 
   Status Sync() override {
-    JOURNAL_TRY(disk_.Begin(epoch_));
+    const Status begun = disk_.Begin(epoch_);
+    if (!begun && disk_.Failing() && disk_.fail_forgets) inode().dirty.clear();
+    if (!begun) return begun;
     ++disk_.counts.file_syncs;
-    inode().durable = inode().now;
-    inode().dirty.clear();
+    MemoryDisk::Settle(inode());
     return disk_.End();
   }
+
+  void Preallocate(std::uint64_t length) override { inode().reserved = length; }
 
  private:
   [[nodiscard]] MemoryDisk::Inode& inode() { return disk_.inodes_[inode_]; }
@@ -100,16 +115,34 @@ class MemoryStorage final : public Storage {
       MemoryDisk::MarkDirty(inode, 0, inode.now.size());
       inode.now.clear();
     }
+    bool created = mode == OpenMode::kCreate;
+    if (mode == OpenMode::kEnsure && !disk_.names_.contains(name)) {
+      ++disk_.counts.creates;
+      Create(name);
+      created = true;
+    }
     const auto found = disk_.names_.find(name);
     if (found == disk_.names_.end()) return IoFailure(ENOENT, "open " + name);
-    if (mode == OpenMode::kCreate) JOURNAL_TRY(disk_.End());
+    if (created) JOURNAL_TRY(disk_.End());
     return std::make_unique<MemoryFile>(disk_, name, found->second);
   }
 
   Result<std::vector<DirectoryEntry>> List() override {
     JOURNAL_TRY(disk_.Begin(epoch_));
     std::vector<DirectoryEntry> entries;
-    for (const auto& [name, inode] : disk_.names_) entries.push_back({name, EntryType::kFile});
+    for (const auto& [name, inode] : disk_.names_) {
+      if (!MemoryDisk::InPartition(name)) entries.push_back({name, EntryType::kFile});
+    }
+    return entries;
+  }
+
+  Result<std::vector<DirectoryEntry>> ListPartition() override {
+    JOURNAL_TRY(disk_.Begin(epoch_));
+    std::vector<DirectoryEntry> entries;
+    for (const auto& [name, inode] : disk_.names_) {
+      if (!MemoryDisk::InPartition(name)) continue;
+      entries.push_back({name.substr(kPartitionPrefix.size()), EntryType::kFile});
+    }
     return entries;
   }
 
@@ -118,15 +151,38 @@ class MemoryStorage final : public Storage {
     ++disk_.counts.renames;
     const auto found = disk_.names_.find(from);
     if (found == disk_.names_.end()) return IoFailure(ENOENT, "rename " + from);
-    disk_.names_[to] = found->second;
+    const std::size_t inode = found->second;
+    // Two names of one object: both stay, as rename(2) has it.
+    if (disk_.names_.contains(to) && disk_.names_[to] == inode) return disk_.End();
+    disk_.names_[to] = inode;
     disk_.names_.erase(from);
     return disk_.End();
+  }
+
+  Status Link(const std::string& from, const std::string& to) override {
+    JOURNAL_TRY(disk_.Begin(epoch_));
+    ++disk_.counts.links;
+    const auto found = disk_.names_.find(from);
+    if (found == disk_.names_.end()) return IoFailure(ENOENT, "link " + from);
+    if (disk_.names_.contains(to)) return IoFailure(EEXIST, "link " + to);
+    const std::size_t inode = found->second;
+    disk_.names_[to] = inode;
+    return disk_.End();
+  }
+
+  Result<bool> SameFile(const std::string& a, const std::string& b) override {
+    JOURNAL_TRY(disk_.Begin(epoch_));
+    const auto first = disk_.names_.find(a);
+    const auto second = disk_.names_.find(b);
+    return first != disk_.names_.end() && second != disk_.names_.end() &&
+           first->second == second->second;
   }
 
   Status Unlink(const std::string& name) override {
     JOURNAL_TRY(disk_.Begin(epoch_));
     ++disk_.counts.unlinks;
-    if (disk_.fail_unlinks) return IoFailure(EIO, "unlink " + name);
+    if (disk_.fail_unlinks || (disk_.failing_unlinks > 0 && disk_.failing_unlinks-- > 0))
+      return IoFailure(EIO, "unlink " + name);
     if (disk_.names_.erase(name) == 0) return IoFailure(ENOENT, "unlink " + name);
     return disk_.End();
   }
@@ -134,9 +190,18 @@ class MemoryStorage final : public Storage {
   Status SyncDirectory() override {
     JOURNAL_TRY(disk_.Begin(epoch_));
     ++disk_.counts.directory_syncs;
-    disk_.durable_names_ = disk_.names_;
+    disk_.SyncNames(false);
     return disk_.End();
   }
+
+  Status SyncPartition() override {
+    JOURNAL_TRY(disk_.Begin(epoch_));
+    ++disk_.counts.directory_syncs;
+    disk_.SyncNames(true);
+    return disk_.End();
+  }
+
+  [[nodiscard]] bool SyncsConcurrently() const override { return false; }
 
  private:
   void Create(const std::string& name) {
@@ -165,9 +230,31 @@ Status MemoryDisk::End() {
   return IoFailure(EIO, "stopped");
 }
 
+void MemoryDisk::Settle(Inode& inode) {
+  inode.durable.resize(inode.now.size());
+  for (const std::size_t page : inode.dirty) {
+    const std::size_t begin = page * kPageBytes;
+    if (begin >= inode.now.size()) continue;
+    const std::size_t length = std::min(kPageBytes, inode.now.size() - begin);
+    std::copy_n(inode.now.begin() + static_cast<std::ptrdiff_t>(begin), length,
+                inode.durable.begin() + static_cast<std::ptrdiff_t>(begin));
+  }
+  inode.dirty.clear();
+}
+
 void MemoryDisk::MarkDirty(Inode& inode, std::uint64_t begin, std::uint64_t end) {
   for (std::uint64_t page = begin / kPageBytes; page * kPageBytes < end; ++page) {
     inode.dirty.insert(page);
+  }
+}
+
+bool MemoryDisk::InPartition(const std::string& name) { return name.starts_with(kPartitionPrefix); }
+
+void MemoryDisk::SyncNames(bool partition) {
+  std::erase_if(durable_names_,
+                [partition](const auto& entry) { return InPartition(entry.first) == partition; });
+  for (const auto& entry : names_) {
+    if (InPartition(entry.first) == partition) durable_names_.insert(entry);
   }
 }
 
@@ -232,7 +319,7 @@ std::optional<MemoryDisk::Bytes> MemoryDisk::Read(const std::string& name) const
 }
 
 void MemoryDisk::Put(const std::string& name, Bytes bytes) {
-  inodes_.push_back({bytes, bytes, {}});
+  inodes_.push_back({bytes, bytes, {}, 0});
   names_[name] = inodes_.size() - 1;
   durable_names_[name] = inodes_.size() - 1;
 }

@@ -8,6 +8,7 @@
 //   3. The size of a file changed since its last sync is old or new, independently of its pages.
 //   4. Each name changed since the last directory sync is, independently, old or new. A rename
 //      changes two names, and they have nothing to do with each other.
+//      A link is a name like any other; the journal's folder and the partition are synced apart.
 //   5. A kill loses handles and locks, and nothing else.
 //
 // A disk is a value: copy it to try several endings of one history.
@@ -23,6 +24,7 @@
 #include <vector>
 
 #include "common/rng.h"
+#include "journal/format.h"
 #include "journal/storage.h"
 
 namespace tornfs::journal {
@@ -38,6 +40,7 @@ class MemoryDisk {
     int file_syncs = 0;
     int creates = 0;
     int renames = 0;
+    int links = 0;
     int unlinks = 0;
     int directory_syncs = 0;
 
@@ -63,8 +66,14 @@ class MemoryDisk {
   // over the life of the disk.
   std::optional<int>
       stop_after_effect;         // It happens, its call never returns, and no other follows.
-  std::optional<int> fail_call;  // This call has no effect and reports EIO.
+  std::optional<int> fail_call;  // This call has no effect and reports an error.
+  int fail_errno = 5;            // EIO: the error it reports.
+  bool fail_half_way = false;    // A write that fails has written its first half.
+  // A sync that fails forgets what it should have written: later reads see it, no later sync writes
+  // it, and a power loss takes it.
+  bool fail_forgets = false;
   bool fail_unlinks = false;
+  int failing_unlinks = 0;                                     // The next so many fail.
   std::set<std::pair<std::string, std::uint64_t>> unreadable;  // Name and page.
 
   [[nodiscard]] int calls() const { return calls_; }
@@ -80,13 +89,20 @@ class MemoryDisk {
     Bytes now;
     Bytes durable;
     std::set<std::size_t> dirty;  // Pages.
+    std::uint64_t reserved = 0;   // What Preallocate() asked for last.
   };
   using Names = std::map<std::string, std::size_t>;
 
   // Counts a call. Fails when the process is stale or stopped, or the call is to fail.
   [[nodiscard]] Status Begin(int epoch);
+  [[nodiscard]] bool Failing() const { return fail_call == calls_ - 1 && !stopped_; }
   // Ends a call that had an effect.
   [[nodiscard]] Status End();
+  // Names of the partition carry kPartitionPrefix.
+  static bool InPartition(const std::string& name);
+  void SyncNames(bool partition);
+  // Makes the dirty pages and the size durable.
+  static void Settle(Inode& inode);
   static void MarkDirty(Inode& inode, std::uint64_t begin, std::uint64_t end);
   static Bytes Survive(const Inode& inode, Rng& rng, Tear tear);
 

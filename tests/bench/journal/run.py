@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+"""run.py BIN FOLDER [--rounds N]: acknowledgments per second of the journal and of others, on the disk
+that FOLDER is on. All take turns in every round, so that what disturbs one disturbs all; the table has
+medians. Build first: cmake --build --preset release --target journal bench_stores"""
+
+import argparse
+import json
+import shutil
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+
+GROUPS = (1, 16, 64, 256)
+SIZES = (4000, 100)
+STORES = ("sqlite", "leveldb", "rocksdb")
+
+
+def contenders(programs, folder, size, group, records):
+    common = ("--dir", folder / "j", "--records", records, "--size", size, "--group", group, "--json")
+    yield "journal", (programs / "journal", "bench", *common)
+    yield "rename", (programs / "journal", "bench", *common, "--protocol", "rename")
+    for store in STORES:
+        yield store, (programs / "bench_stores", store, folder, records, size, group)
+
+
+def measure(command, folder):
+    """The figures, or None where this machine lacks the store."""
+    folder.mkdir()
+    try:
+        result = subprocess.run([str(word) for word in command], capture_output=True, text=True)
+    finally:
+        shutil.rmtree(folder)
+    if result.returncode == 77:
+        return None
+    if result.returncode != 0:
+        sys.exit(f"{command}: {result.stderr}")
+    return json.loads(result.stdout)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("bin", type=Path)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--groups-per-run", type=int, default=40)
+    options = parser.parse_args()
+    folder = options.folder / "bench-run"
+    missing = set()
+    print("| size | group | store | acks/s | p50 us | p99 us | journal is | bytes/ack | barriers/ack |")
+    print("|---|---|---|---|---|---|---|---|---|")
+    for size in SIZES:
+        for group in GROUPS:
+            runs = {}
+            for _ in range(options.rounds):
+                records = group * options.groups_per_run
+                for name, command in contenders(options.bin, folder, size, group, records):
+                    figures = measure(command, folder)
+                    if figures is None:
+                        missing.add(name)
+                    else:
+                        runs.setdefault(name, []).append(figures)
+            ours = statistics.median(run["acks_per_second"] for run in runs["journal"])
+            for name, figures in runs.items():
+                median = {key: statistics.median(run[key] for run in figures) for key in figures[0]}
+                cost = (f"{median['bytes_per_ack']:.0f} | {median['barriers_per_ack']:.3f}"
+                        if "bytes_per_ack" in median else " | ")
+                print(f"| {size} | {group} | {name} | {median['acks_per_second']:.0f} | {median['p50_us']:.0f} "
+                      f"| {median['p99_us']:.0f} | {ours / median['acks_per_second']:.2f} x | {cost} |", flush=True)
+    for name in sorted(missing):
+        print(f"skipped: {name} is not built in; its Debian package was not there at build time")
+
+
+if __name__ == "__main__":
+    main()

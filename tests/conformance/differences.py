@@ -1,0 +1,24 @@
+"""Where the mount may differ from ext4, and why: (rows, differences, reason). docs/conformance.md says
+more about each."""
+
+import re
+
+ALLOWED = [
+    (r"^mkfifo: talks$|descriptor of a fifo$", r"times moved", "the kernel does not tell of the use of a fifo"),
+    (r"^write from a bad address", r"times moved",
+     "the kernel copies the bytes before it asks, so what fails stamps nothing"),
+    (r"^fallocate: to a limit of size$", r"times moved", "the kernel checks the limit before it asks"),
+    (r"^lseek: overflow$", r"result", "the kernel knows no largest file of a FUSE mount"),
+    (r"^statx: AT_STATX_DONT_SYNC$", r"result", "the kernel answers from its cache, which lacks the time of birth"),
+    (r"^copy_file_range: of a dirty mapping$", r"times moved",
+     "what is stored through a mapping is seen, and stamped, when it is written back"),
+    (r"^chown to nothing.*a foreign set-id file", r"result|times moved|mode",
+     "the kernel sends what could be the start of a write(2), without a refusal"),
+]
+
+
+def reason(row, line):
+    for rows, lines, why in ALLOWED:
+        if re.search(rows, row) and re.search(lines, line):
+            return why
+    return None

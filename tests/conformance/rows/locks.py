@@ -1,0 +1,45 @@
+"""flock, fcntl and OFD locks, leases."""
+
+from run import Row
+
+_F = "file('a', 'x' * 100); f = open('a', O_RDWR); g = open('a', O_RDWR); "
+NB = "| LOCK_NB"
+ROWS = [
+    Row("flock", "exclusive against exclusive", _F, f"(flock(f, LOCK_EX), flock(g, LOCK_EX {NB}))"),
+    Row("flock", "shared beside shared", _F, f"(flock(f, LOCK_SH), flock(g, LOCK_SH {NB}))"),
+    Row("flock", "exclusive against shared", _F, f"(flock(f, LOCK_SH), flock(g, LOCK_EX {NB}))"),
+    Row("flock", "shared against exclusive", _F, f"(flock(f, LOCK_EX), flock(g, LOCK_SH {NB}))"),
+    Row("flock", "unlocked", _F, f"(flock(f, LOCK_EX), flock(f, LOCK_UN), flock(g, LOCK_EX {NB}))"),
+    Row("flock", "let go by close", _F, f"(flock(f, LOCK_EX), close(f), flock(g, LOCK_EX {NB}))"),
+    Row("flock", "kept by a duplicate", _F, f"(flock(f, LOCK_EX), dup(f) > 0, close(f), flock(g, LOCK_EX {NB}))"),
+    Row("flock", "shared by a child", _F, f"(flock(f, LOCK_EX), in_child(lambda: flock(f, LOCK_EX {NB})))"),
+    Row("flock", "against a child", _F, f"(flock(f, LOCK_EX), in_child(lambda: flock(open('a'), LOCK_SH {NB})))"),
+    Row("flock", "upgraded", _F, f"(flock(f, LOCK_SH), flock(f, LOCK_EX), flock(g, LOCK_SH {NB}))"),
+    Row("flock", "of a directory", "dir('d'); f = open('d'); g = open('d')", f"(flock(f, LOCK_EX), flock(g, LOCK_EX {NB}))"),
+    Row("flock", "an unknown operation", _F, "flock(f, 0)"),
+    Row("flock", "of two names of one file", _F + "link('a', 'b')", f"(flock(f, LOCK_EX), flock(open('b'), LOCK_EX {NB}))"),
+    Row("flock", "of a renamed file", _F + "rename('a', 'b')", f"(flock(f, LOCK_EX), flock(open('b'), LOCK_EX {NB}))"),
+    Row("fcntl lock", "write against write of a child", _F, "(lock(f, F_WRLCK, 0), in_child(lambda: lock(open('a', O_RDWR), F_WRLCK, 0)))"),
+    Row("fcntl lock", "read beside read of a child", _F, "(lock(f, F_RDLCK, 0), in_child(lambda: lock(open('a', O_RDWR), F_RDLCK, 0)))"),
+    Row("fcntl lock", "ranges apart", _F, "(lock(f, F_WRLCK, 0, 0, 10), in_child(lambda: lock(open('a', O_RDWR), F_WRLCK, 0, 10, 5)))"),
+    Row("fcntl lock", "ranges that overlap", _F, "(lock(f, F_WRLCK, 0, 0, 10), in_child(lambda: lock(open('a', O_RDWR), F_WRLCK, 0, 9, 5)))"),
+    Row("fcntl lock", "a hole unlocked", _F, "(lock(f, F_WRLCK, 0, 0, 30), lock(f, F_UNLCK, 0, 10, 10), in_child(lambda: (lock(g, F_WRLCK, 0, 10, 10), lock(g, F_WRLCK, 0, 0, 5))))"),
+    Row("fcntl lock", "let go by close of any descriptor", _F, "(lock(f, F_WRLCK, 0), close(g), in_child(lambda: lock(open('a', O_RDWR), F_WRLCK, 0)))"),
+    Row("fcntl lock", "F_GETLK free", _F, "lock(f, F_WRLCK, 0, 0, 10, F_GETLK)"),
+    Row("fcntl lock", "F_GETLK taken", _F, "(lock(f, F_WRLCK, 0, 3, 4), in_child(lambda: lock(open('a', O_RDWR), F_WRLCK, 0, 0, 10, F_GETLK)))"),
+    Row("fcntl lock", "read lock of a write-only descriptor", "file('a'); f = open('a', O_WRONLY)", "lock(f, F_RDLCK, 0)"),
+    Row("fcntl lock", "write lock of a read-only descriptor", "file('a'); f = open('a')", "lock(f, F_WRLCK, 0)"),
+    Row("fcntl lock", "from the end", _F, "(lock(f, F_WRLCK, 2, -10, 5), in_child(lambda: lock(g, F_WRLCK, 0, 90, 1, F_GETLK)))"),
+    Row("fcntl lock", "negative length", _F, "(lock(f, F_WRLCK, 0, 10, -5), in_child(lambda: lock(g, F_WRLCK, 0, 5, 1, F_GETLK)))"),
+    Row("fcntl lock", "before the start", _F, "lock(f, F_WRLCK, 0, -5, 2)"),
+    Row("fcntl lock", "an unknown type", _F, "lock(f, 9, 0)"),
+    Row("fcntl lock", "beside flock", _F, f"(flock(f, LOCK_EX), in_child(lambda: lock(open('a', O_RDWR), F_WRLCK, 0)))"),
+    Row("OFD lock", "against another descriptor", _F, "(lock(f, F_WRLCK, 0, command=F_OFD_SETLK), lock(g, F_WRLCK, 0, command=F_OFD_SETLK))"),
+    Row("OFD lock", "kept over close of another", _F, "(lock(f, F_WRLCK, 0, command=F_OFD_SETLK), close(g), lock(open('a', O_RDWR), F_RDLCK, 0, command=F_OFD_SETLK))"),
+    Row("OFD lock", "let go by close", _F, "(lock(f, F_WRLCK, 0, command=F_OFD_SETLK), close(f), lock(g, F_WRLCK, 0, command=F_OFD_SETLK))"),
+    Row("OFD lock", "F_OFD_GETLK", _F, "(lock(f, F_WRLCK, 0, 2, 3, F_OFD_SETLK), lock(g, F_RDLCK, 0, 0, 0, F_OFD_GETLK))"),
+    Row("OFD lock", "against a fcntl lock", _F, "(lock(f, F_WRLCK, 0), lock(g, F_WRLCK, 0, command=F_OFD_SETLK))"),
+    Row("lease", "read lease of a file open for reading", "file('a'); f = open('a')", "(fcntl(f, 1024, F_RDLCK), fcntl(f, 1025))"),
+    Row("lease", "write lease of a file open twice", _F, "fcntl(f, 1024, F_WRLCK)"),
+    Row("F_NOTIFY", "of a directory", "dir('d'); f = open('d')", "fcntl(f, 1026, 4)"),
+]
