@@ -2,6 +2,8 @@
 #include <unistd.h>
 
 #include <boost/program_options.hpp>
+#include <charconv>
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
@@ -40,7 +42,11 @@ void Describe(po::options_description& options, std::vector<Positional>&) {
   add("tear", po::value<std::string>()->default_value("page"), "none, page, sector or byte");
   add("faults", po::value<std::string>()->default_value("power"), "power, or kill,power");
   add("depth", po::value<std::string>()->default_value("1"), "power losses in a row");
-  add("strategy", po::value<std::string>()->default_value("systematic"), "systematic or random");
+  add("strategy", po::value<std::string>()->default_value("lazy"),
+      "lazy: every state that recovery or check can tell apart; systematic: small windows whole, "
+      "families of states of larger ones; random: samples");
+  add("audit", po::value<std::string>()->default_value("1"),
+      "percent of the results known without a run that are run all the same");
   add("crash-points", po::value<std::string>()->default_value("needed"), "needed, or all ops");
   add("window-states", po::value<std::string>()->default_value("256"),
       "states tried at a crash point that has more");
@@ -83,6 +89,19 @@ Status TakeWord(const po::variables_map& options, const char* name, const char* 
   return {};
 }
 
+// A percentage, in hundredths of a percent.
+Status TakePercent(const po::variables_map& options, const char* name, std::uint64_t& into) {
+  const std::string text = Text(options, name);
+  double percent = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), percent);
+  if (error != std::errc() || end != text.data() + text.size() || !(percent >= 0) ||
+      percent > 100) {
+    return Fail(ErrorCode::kInvalid, std::string("--") + name + " takes a number from 0 to 100");
+  }
+  into = static_cast<std::uint64_t>(std::llround(percent * 100));
+  return {};
+}
+
 Status TakeTimes(const po::variables_map& options, Request& request) {
   auto timeout = ParseDuration(Text(options, "timeout"));
   if (!timeout) return tl::make_unexpected(timeout.error());
@@ -101,6 +120,7 @@ Status TakeNumbers(const po::variables_map& options, Request& request) {
   if (taken) {
     taken = TakeNumber(options, "window-states", 2, 1U << 20, request.spec.states_per_window);
   }
+  if (taken) taken = TakePercent(options, "audit", request.spec.audit);
   if (taken) taken = TakeNumber(options, "jobs", 1, 256, request.coordinator.jobs);
   return taken;
 }
@@ -152,14 +172,14 @@ Result<Request> Parse(const ParsedCommand& parsed) {
       !import.empty() && !std::filesystem::is_directory(import, ignored)) {
     return Fail(ErrorCode::kInvalid, import + ": not a directory");
   }
-  bool random = false;
   Status taken = TakeWord(options, "faults", "power", "kill,power", spec.kill);
-  if (taken) taken = TakeWord(options, "strategy", "systematic", "random", random);
   if (taken) taken = TakeWord(options, "crash-points", "needed", "all", spec.every_op);
   if (taken) taken = TakeNumbers(options, request);
   if (taken) taken = TakeTimes(options, request);
   if (!taken) return tl::make_unexpected(taken.error());
-  spec.strategy = random ? Strategy::kRandom : Strategy::kSystematic;
+  auto strategy = ParseStrategy(Text(options, "strategy"));
+  if (!strategy) return tl::make_unexpected(strategy.error());
+  spec.strategy = *strategy;
   if (request.coordinator.jobs > 1 && !MayUseNamespaces()) {
     LogWarning("without root there is one worker: several need private mounts");
     request.coordinator.jobs = 1;

@@ -14,6 +14,7 @@ Engine::Engine(ContentStore& store, const Model& model, Clock clock)
 
 void Engine::Load(Base base, bool record) {
   pins_.clear();
+  thawed_.clear();
   pending_.Clear();
   recording_.reset();
   next_op_ = base.next_op;
@@ -85,6 +86,12 @@ Engine::Change Engine::Begin(OpKind kind, const Caller& caller, Ino ino) {
 void Engine::Make(Change& change, Effect effect) {
   effect.op = change.op.number;
   effect.time = change.op.time;
+  Thaw(effect.ino);
+  if (effect.kind == CellKind::kEntry && frozen_) {
+    const Entry* before = current_.FindEntry(effect.ino, *effect.name);
+    if (before != nullptr) Thaw(before->ino);
+    if (effect.child != kNoIno) Thaw(effect.child);
+  }
   Apply(effect, current_);
   change.effects.push_back(std::move(effect));
 }

@@ -32,11 +32,13 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "fusefs/core/content_store.h"
 #include "fusefs/core/errno.h"
 #include "fusefs/core/fault.h"
+#include "fusefs/core/frozen_times.h"
 #include "fusefs/core/model.h"
 #include "fusefs/core/pending.h"
 #include "fusefs/core/recording.h"
@@ -83,6 +85,9 @@ class Engine {
   // The recording since Load(.., true); null if none is kept.
   [[nodiscard]] const Recording* recording() const { return recording_.get(); }
   [[nodiscard]] std::unique_ptr<Recording> TakeRecording();
+  // From the next Load on, Stat shows these times, and blocks that follow from the size, for every
+  // inode that was not changed since; null: those of the tree.
+  void Freeze(std::shared_ptr<const FrozenTimes> times) { frozen_ = std::move(times); }
   // Starts from the start of `recorded` and makes its ops again, recording them: the same history
   // under this engine's model.
   void Replay(const Recording& recorded);
@@ -257,6 +262,8 @@ class Engine {
   template <class Function>
   void InBothTrees(Ino ino, Function&& change);
   void Cut(Change& change, Ino ino, std::uint64_t size);
+  // `ino` is about to change: its times are its own from here on.
+  void Thaw(Ino ino);
   void Reserve(Ino ino, int mode, std::uint64_t offset, std::uint64_t length,
                const ExtentMap& before);
   // Makes durable what barrier `kind` on `ino` does, in the name of op `by`.
@@ -281,6 +288,8 @@ class Engine {
   Pending pending_;
   std::unique_ptr<Recording> recording_;
   std::unordered_map<Ino, std::uint64_t> pins_;
+  std::shared_ptr<const FrozenTimes> frozen_;
+  std::unordered_set<Ino> thawed_;
   OpNumber next_op_ = 1;
   std::uint64_t settled_ = 0;  // Times something became durable since Load.
   Ino next_ino_ = kRootIno + 1;

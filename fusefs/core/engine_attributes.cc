@@ -85,6 +85,7 @@ Outcome<void> Engine::SetAttributes(const Caller& caller, Ino ino, const Attribu
   if (wanted.gid) MakeValue(change, CellKind::kGid, ino, *wanted.gid);
   const Nanoseconds now = change.op.time;
   Commit(std::move(change));
+  Thaw(ino);
   InBothTrees(ino, [&](Inode& each) {
     if (wanted.atime) each.atime = *wanted.atime == kTimeOfOp ? now : *wanted.atime;
     if (wanted.mtime) each.mtime = *wanted.mtime == kTimeOfOp ? now : *wanted.mtime;

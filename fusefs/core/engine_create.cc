@@ -43,6 +43,7 @@ Ino Engine::Bear(const Change& change, Inode inode) {
   durable_.Add(ino, inode);
   if (recording_) recording_->births.push_back({change.op.number, ino, inode});
   current_.Add(ino, std::move(inode));
+  if (frozen_) thawed_.insert(ino);
   return ino;
 }
 

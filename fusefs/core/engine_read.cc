@@ -25,6 +25,14 @@ timespec ToTimespec(Nanoseconds time) {
 
 }  // namespace
 
+void Engine::Thaw(Ino ino) {
+  if (!frozen_ || !thawed_.insert(ino).second) return;
+  const FrozenTimes::Times times = frozen_->Of(ino);
+  Inode& inode = current_.Change(ino);
+  inode.atime = inode.mtime = times.modified;
+  inode.ctime = times.changed;
+}
+
 Outcome<const Inode*> Engine::Directory(Ino dir) const {
   const Inode* inode = current_.Find(dir);
   if (inode == nullptr) return Refuse(ENOENT);
@@ -70,10 +78,14 @@ Outcome<struct stat> Engine::Stat(Ino ino) const {
   }
   if (S_ISLNK(inode->mode)) size = inode->target.size();
   out.st_size = static_cast<off_t>(size);
+  if (frozen_) pages = (size + kPageBytes - 1) / kPageBytes;
   out.st_blocks = static_cast<blkcnt_t>(pages * (kPageBytes / 512));
-  out.st_atim = ToTimespec(inode->atime);
-  out.st_mtim = ToTimespec(inode->mtime);
-  out.st_ctim = ToTimespec(inode->ctime);
+  const bool frozen = frozen_ && !thawed_.contains(ino);
+  const FrozenTimes::Times times =
+      frozen ? frozen_->Of(ino) : FrozenTimes::Times{inode->mtime, inode->ctime};
+  out.st_atim = ToTimespec(frozen ? times.modified : inode->atime);
+  out.st_mtim = ToTimespec(times.modified);
+  out.st_ctim = ToTimespec(times.changed);
   return out;
 }
 
@@ -148,9 +160,10 @@ struct statvfs Engine::StatFs() const {
   struct statvfs out {};
   out.f_bsize = out.f_frsize = kPageBytes;
   out.f_blocks = kBlocks;
-  out.f_bfree = out.f_bavail = kBlocks - std::min(kBlocks, store_->size() / kPageBytes);
+  const std::uint64_t blocks = frozen_ ? 0 : std::min(kBlocks, store_->size() / kPageBytes);
+  out.f_bfree = out.f_bavail = kBlocks - blocks;
   out.f_files = kFiles;
-  out.f_ffree = out.f_favail = kFiles - current_.inodes();
+  out.f_ffree = out.f_favail = kFiles - (frozen_ ? 0 : current_.inodes());
   out.f_namemax = kMaxNameBytes;
   return out;
 }

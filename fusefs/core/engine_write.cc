@@ -71,6 +71,7 @@ Outcome<void> Engine::Truncate(const Caller& caller, Ino ino, std::uint64_t size
   if (size > old_size) MakeSize(change, ino, size);
   const Nanoseconds now = change.op.time;
   Commit(std::move(change));
+  Thaw(ino);
   const std::uint64_t kept = (size + kPageBytes - 1) / kPageBytes * kPageBytes;
   const bool same = size == old_size;
   if (same || current_.Find(ino)->reserved.allocated() > 0) {

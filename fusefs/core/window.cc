@@ -91,7 +91,7 @@ std::vector<std::uint64_t> Window::TearCuts(std::uint32_t node) const {
   CloseDown(before);
   const std::uint64_t length = part.end - part.begin;
   std::vector<std::byte> old(length);
-  const Tree tree = Build(before);
+  const Tree tree = Build(base_.durable, before);
   tree.Find(effect.ino)->content.Read(*store_, part.begin, old);
   std::vector<std::byte> written(length);
   if (effect.content != kZeros) {
@@ -146,8 +146,7 @@ std::vector<Choice> Window::Enumerate(std::uint64_t limit) const {
   return choices;
 }
 
-Tree Window::Build(const Choice& choice) const {
-  Tree tree = base_.durable;
+Tree Window::Build(Tree tree, const Choice& choice) const {
   const auto torn_bytes = [&](std::uint32_t node) -> std::uint64_t {
     for (const Choice::Torn& torn : choice.torn) {
       if (torn.node == node) return torn.bytes;
@@ -177,8 +176,8 @@ Tree Window::Build(const Choice& choice) const {
   return tree;
 }
 
-Tree Window::State(const Choice& choice) const {
-  Tree tree = Build(choice);
+Tree Window::StateOver(Tree durable, const Choice& choice) const {
+  Tree tree = Build(std::move(durable), choice);
   for (const Ino ino : clipped_) {
     const Inode* inode = tree.Find(ino);
     if (inode->content.NextData(inode->size) != UINT64_MAX) {

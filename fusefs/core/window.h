@@ -109,7 +109,10 @@ class Window {
   [[nodiscard]] std::vector<Choice> Enumerate(std::uint64_t limit) const;
 
   // The tree after the power loss. Requires a legal choice.
-  [[nodiscard]] Tree State(const Choice& choice) const;
+  [[nodiscard]] Tree State(const Choice& choice) const { return StateOver(base_.durable, choice); }
+  // The same with `durable` in place of the base's durable tree: for a window that stands for those
+  // of several worlds which differ in nothing its effects touch.
+  [[nodiscard]] Tree StateOver(Tree durable, const Choice& choice) const;
 
   // "write wal/1 4096 B at 8192", "entry tmp/a removed by rename", ...: node `node` for a person.
   [[nodiscard]] std::string Describe(std::uint32_t node) const;
@@ -133,8 +136,8 @@ class Window {
   std::vector<Step> steps_;
   // Whether part of the node's data can be there: it is one run of bytes.
   [[nodiscard]] bool Tearable(std::uint32_t node) const;
-  // The durable tree with what `choice` keeps, not yet clipped.
-  [[nodiscard]] Tree Build(const Choice& choice) const;
+  // `tree` with what `choice` keeps, not yet clipped.
+  [[nodiscard]] Tree Build(Tree tree, const Choice& choice) const;
 
   std::vector<Ino> clipped_;       // Files whose bytes beyond the size are to go.
   bool directories_move_ = false;  // Link counts must be taken anew in each state.

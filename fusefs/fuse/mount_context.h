@@ -10,10 +10,12 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "fusefs/core/engine.h"
 #include "fusefs/fuse/fault_hook.h"
+#include "fusefs/core/question.h"
 #include "fusefs/fuse/node_table.h"
 #include "fusefs/fuse/request_extras.h"
 #include "fusefs/fuse/server.h"
@@ -38,6 +40,7 @@ struct MountContext {
   // The request being served was put aside before; its fault has been decided on.
   std::optional<Fault> resumed;
   std::function<void(Ino)> drop_pages;     // Makes the kernel read a file anew.
+  QuestionLog* questions = nullptr;
   std::function<bool(pid_t)> sync_counts;  // Null: everybody's.
   bool quiesced = false;
   bool hook_refused = false;  // Hook::Refused is due once the request has been answered.
@@ -63,6 +66,17 @@ struct MountContext {
   void RememberName(Ino dir, std::string_view name) {
     if (dir == kRootIno && !kernel_epochs) root_names.emplace(name);
   }
+  // Notes a question in the log, if there is one. Those about special files are others.
+  void Ask(fuse_req_t req, Question question) {
+    if (questions == nullptr) return;
+    if (NodeTable::IsSpecial(question.ino)) {
+      if (question.ino != NodeTable::kPromisesIno) return;
+      question = {Question::Kind::kPromises, kNoIno, 0, {}};
+    }
+    questions->Ask(engine, std::move(question), fuse_req_ctx(req)->pid);
+  }
+  // The pages that [offset, offset + length) touches below the size.
+  void AskPages(fuse_req_t req, Ino ino, std::uint64_t offset, std::uint64_t length);
   // The attributes of any inode, special ones included.
   [[nodiscard]] Outcome<struct stat> Stat(Ino ino) const;
 };

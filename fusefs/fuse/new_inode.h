@@ -25,4 +25,13 @@ struct NewInode {
   return made;
 }
 
+// Notes what the outcome of making `name` in `dir` depends on: the name, the directory's group and
+// mode, and the number that the new inode gets.
+inline void AskNewInode(MountContext& context, fuse_req_t req, Ino dir, const char* name) {
+  context.Ask(req, {Question::Kind::kLookup, dir, 0, name});
+  context.Ask(req, {Question::Kind::kOwner, dir, 0, {}});
+  context.Ask(req, {Question::Kind::kXattrs, dir, 0, {}});  // Its default ACL.
+  context.Ask(req, {Question::Kind::kNextIno, kNoIno, 0, {}});
+}
+
 }  // namespace tornfs

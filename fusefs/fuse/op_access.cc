@@ -12,6 +12,7 @@ void OpAccess(fuse_req_t req, fuse_ino_t node, int mask) {
   Serve(req, [&](MountContext& context) -> Reply {
     const auto fault = FaultOfUse(context, CallerOf(req), "access", NodeTable::InoOf(node));
     if (fault && fault->kind == Fault::Kind::kFail) return Errno{fault->error};
+    context.Ask(req, {Question::Kind::kOwner, NodeTable::InoOf(node), 0, {}});
     const auto attributes = context.Stat(NodeTable::InoOf(node));
     if (!attributes) return attributes.error();
     constexpr mode_t kAnyExecute = S_IXUSR | S_IXGRP | S_IXOTH;

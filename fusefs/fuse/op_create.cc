@@ -12,12 +12,12 @@ namespace tornfs {
 namespace {
 
 // The name exists after all: a request that was on its way when the epoch changed.
-Reply OpenExisting(MountContext& context, const Caller& caller, Ino dir, const char* name,
+Reply OpenExisting(MountContext& context, fuse_req_t req, Ino dir, const char* name,
                    const fuse_file_info& file) {
   if ((file.flags & O_EXCL) != 0) return Errno{EEXIST};
   const auto ino = context.engine.Lookup(dir, name);
   if (!ino) return ino.error();
-  const Outcome<fuse_file_info> opened = OpenFileOf(context, caller, *ino, file);
+  const Outcome<fuse_file_info> opened = OpenFileOf(context, req, *ino, file);
   if (!opened) return opened.error();
   const auto attributes = context.Stat(*ino);
   if (!attributes) return attributes.error();
@@ -31,6 +31,7 @@ void OpCreate(fuse_req_t req, fuse_ino_t parent, const char* name, mode_t mode,
   Serve(req, [&](MountContext& context) -> Reply {
     const Ino dir = NodeTable::InoOf(parent);
     if (IsReserved(dir, name)) return Errno{EPERM};
+    AskNewInode(context, req, dir, name);
     const NewInode made = NewInodeIn(context, CallerOf(req), dir, S_IFREG | (mode & 07777));
     const bool unnamed = context.request.unnamed;
     const Intent intent =
@@ -40,7 +41,7 @@ void OpCreate(fuse_req_t req, fuse_ino_t parent, const char* name, mode_t mode,
                      : context.engine.MakeNode(made.caller, dir, name, made.mode, 0);
     });
     if (!ino && ino.error() == Errno{EEXIST}) {
-      return OpenExisting(context, CallerOf(req), dir, name, *file);
+      return OpenExisting(context, req, dir, name, *file);
     }
     if (!ino) return ino.error();
     const auto attributes = context.Stat(*ino);

@@ -69,6 +69,7 @@ void OpIoctl(fuse_req_t req, fuse_ino_t node, unsigned command, void* /*argument
   Serve(req, [&](MountContext& context) -> Reply {
     const Ino ino = NodeTable::InoOf(node);
     if (NodeTable::IsSpecial(ino)) return Errno{ENOTTY};
+    context.Ask(req, {Question::Kind::kOwner, ino, 0, {}});
     const bool extended = command == FS_IOC_FSGETXATTR || command == FS_IOC_FSSETXATTR;
     if (command == FS_IOC_GETFLAGS || command == FS_IOC_FSGETXATTR) {
       return Get(context, ino, extended);

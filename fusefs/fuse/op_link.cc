@@ -11,6 +11,8 @@ void OpLink(fuse_req_t req, fuse_ino_t node, fuse_ino_t parent, const char* name
     const auto ino = context.Living(node);  // The header of a LINK names the directory.
     if (!ino) return ino.error();
     if (NodeTable::IsSpecial(*ino) || IsReserved(dir, name)) return Errno{EPERM};
+    context.Ask(req, {Question::Kind::kName, dir, 0, name});
+    context.Ask(req, {Question::Kind::kAttributes, *ino, 0, {}});
     const Caller caller = CallerOf(req);
     const Intent intent{OpKind::kLink, *ino, {}, dir, name};
     const auto done = Change(context, caller, intent,

@@ -12,7 +12,8 @@ namespace tornfs {
 
 namespace {
 
-Reply Seek(MountContext& context, fuse_ino_t node, std::uint64_t begin, int whence) {
+Reply Seek(MountContext& context, fuse_req_t req, fuse_ino_t node, std::uint64_t begin,
+           int whence) {
   const auto ino = context.Living(node);
   if (!ino) return ino.error();
   if (NodeTable::IsSpecial(*ino)) {
@@ -20,6 +21,9 @@ Reply Seek(MountContext& context, fuse_ino_t node, std::uint64_t begin, int when
     if (begin >= size) return Errno{ENXIO};
     return OffsetReply{whence == SEEK_DATA ? begin : size};
   }
+  const auto kind = whence == SEEK_DATA ? Question::Kind::kNextData : Question::Kind::kNextHole;
+  context.Ask(req, {Question::Kind::kSize, *ino, 0, {}});
+  context.Ask(req, {kind, *ino, begin, {}});
   const auto found = context.engine.Seek(*ino, begin, whence);
   if (!found) return found.error();
   return OffsetReply{*found};
@@ -31,7 +35,7 @@ void OpLseek(fuse_req_t req, fuse_ino_t node, off_t offset, int whence, fuse_fil
   auto& mount = *static_cast<MountContext*>(fuse_req_userdata(req));
   const auto answer = [=] {
     Serve(req, [=](MountContext& context) {
-      return Seek(context, node, static_cast<std::uint64_t>(offset), whence);
+      return Seek(context, req, node, static_cast<std::uint64_t>(offset), whence);
     });
   };
   if (!mount.nodes.MayBeMapped(NodeTable::InoOf(node))) return answer();

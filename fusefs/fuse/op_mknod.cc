@@ -10,6 +10,7 @@ void OpMknod(fuse_req_t req, fuse_ino_t parent, const char* name, mode_t mode, d
   Serve(req, [&](MountContext& context) -> Reply {
     const Ino dir = NodeTable::InoOf(parent);
     if (IsReserved(dir, name)) return Errno{EPERM};
+    AskNewInode(context, req, dir, name);
     const NewInode made = NewInodeIn(context, CallerOf(req), dir, mode);
     const auto ino = Change(context, made.caller, {OpKind::kMknod, dir, name}, [&] {
       return context.engine.MakeNode(made.caller, dir, name, made.mode, device, OpKind::kMknod);

@@ -8,7 +8,7 @@ namespace tornfs {
 void OpOpen(fuse_req_t req, fuse_ino_t node, fuse_file_info* file) {
   Serve(req, [&](MountContext& context) -> Reply {
     const Ino ino = NodeTable::InoOf(node);
-    const Outcome<fuse_file_info> opened = OpenFileOf(context, CallerOf(req), ino, *file);
+    const Outcome<fuse_file_info> opened = OpenFileOf(context, req, ino, *file);
     if (!opened) return opened.error();
     return OpenReply{ino, *opened};
   });

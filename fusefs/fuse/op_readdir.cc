@@ -32,6 +32,7 @@ Reply List(MountContext& context, Ino dir, std::uint64_t cookie, std::size_t siz
 void OpReaddir(fuse_req_t req, fuse_ino_t node, std::size_t size, off_t cookie,
                fuse_file_info* /*file*/) {
   Serve(req, [&](MountContext& context) -> Reply {
+    context.Ask(req, {Question::Kind::kNames, NodeTable::InoOf(node), 0, {}});
     const auto add = [&](char* at, std::size_t left, const char* name, const ListedEntry& entry) {
       struct stat attributes {};
       attributes.st_ino = entry.ino;

@@ -66,6 +66,8 @@ void OpSetattr(fuse_req_t req, fuse_ino_t node, struct stat* wanted, int which,
                fuse_file_info* /*file*/) {
   Serve(req, [&](MountContext& context) -> Reply {
     const Ino ino = NodeTable::InoOf(node);
+    context.Ask(req, {Question::Kind::kAttributes, ino, 0, {}});
+    context.Ask(req, {Question::Kind::kXattrs, ino, 0, {}});  // An ACL goes with the mode.
     if (!NodeTable::IsSpecial(ino)) {
       const auto done = Set(context, CallerOf(req), ino, *wanted, which);
       if (!done) return done.error();

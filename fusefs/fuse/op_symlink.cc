@@ -10,6 +10,7 @@ void OpSymlink(fuse_req_t req, const char* target, fuse_ino_t parent, const char
   Serve(req, [&](MountContext& context) -> Reply {
     const Ino dir = NodeTable::InoOf(parent);
     if (IsReserved(dir, name)) return Errno{EPERM};
+    AskNewInode(context, req, dir, name);
     const NewInode made = NewInodeIn(context, CallerOf(req), dir, S_IFLNK | 0777);
     const auto ino = Change(context, made.caller, {OpKind::kSymlink, dir, name}, [&] {
       return context.engine.MakeSymlink(made.caller, dir, name, target);

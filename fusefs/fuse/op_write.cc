@@ -56,6 +56,8 @@ void OpWrite(fuse_req_t req, fuse_ino_t node, const char* bytes, std::size_t siz
       context.special.Append(context.engine, data);
       return CountReply{size};
     }
+    context.Ask(req, {Question::Kind::kSize, ino, 0, {}});
+    context.Ask(req, {Question::Kind::kXattrs, ino, 0, {}});  // security.capability goes.
     const Caller caller = CallerOf(req);
     const WriteJoiner::Part part{ino, caller.pid, static_cast<std::uint64_t>(offset), size};
     if (file->writepage != 0) {

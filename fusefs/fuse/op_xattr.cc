@@ -23,6 +23,7 @@ void OpSetxattr(fuse_req_t req, fuse_ino_t node, const char* name, const char* v
   Serve(req, [&](MountContext& context) -> Reply {
     const Ino ino = NodeTable::InoOf(node);
     if (NodeTable::IsSpecial(ino)) return Errno{EOPNOTSUPP};
+    context.Ask(req, {Question::Kind::kXattrs, ino, 0, {}});
     const Caller caller = CallerOf(req);
     return ReplyOf(Change(context, caller, {OpKind::kSetxattr, ino}, [&] {
       return context.engine.SetXattr(caller, ino, name, {value, size}, flags);
@@ -34,6 +35,7 @@ void OpGetxattr(fuse_req_t req, fuse_ino_t node, const char* name, std::size_t s
   Serve(req, [&](MountContext& context) -> Reply {
     const Ino ino = NodeTable::InoOf(node);
     if (NodeTable::IsSpecial(ino)) return Errno{ENODATA};
+    context.Ask(req, {Question::Kind::kXattrs, ino, 0, {}});
     const auto value = context.engine.GetXattr(ino, name);
     if (!value) return value.error();
     return Sized(*value, size);
@@ -44,6 +46,7 @@ void OpListxattr(fuse_req_t req, fuse_ino_t node, std::size_t size) {
   Serve(req, [&](MountContext& context) -> Reply {
     const Ino ino = NodeTable::InoOf(node);
     if (NodeTable::IsSpecial(ino)) return SizeReply{0};
+    context.Ask(req, {Question::Kind::kXattrs, ino, 0, {}});
     const auto names = context.engine.ListXattrs(ino, CallerOf(req).uid == 0);
     if (!names) return names.error();
     context.buffer.assign(names->begin(), names->end());
@@ -55,6 +58,7 @@ void OpRemovexattr(fuse_req_t req, fuse_ino_t node, const char* name) {
   Serve(req, [&](MountContext& context) -> Reply {
     const Ino ino = NodeTable::InoOf(node);
     if (NodeTable::IsSpecial(ino)) return Errno{ENODATA};
+    context.Ask(req, {Question::Kind::kXattrs, ino, 0, {}});
     const Caller caller = CallerOf(req);
     return ReplyOf(Change(context, caller, {OpKind::kRemovexattr, ino},
                           [&] { return context.engine.RemoveXattr(caller, ino, name); }));

@@ -13,9 +13,10 @@ fuse_file_info CachedFile(const fuse_file_info& file) {
   return answer;
 }
 
-Outcome<fuse_file_info> OpenFileOf(MountContext& context, const Caller& caller, Ino ino,
+Outcome<fuse_file_info> OpenFileOf(MountContext& context, fuse_req_t req, Ino ino,
                                    const fuse_file_info& file) {
   if (NodeTable::IsSpecial(ino)) {
+    context.Ask(req, {Question::Kind::kAttributes, ino, 0, {}});
     if (const auto may = context.special.Open(ino, file.flags); !may) {
       return tl::make_unexpected(may.error());
     }
@@ -31,6 +32,9 @@ Outcome<fuse_file_info> OpenFileOf(MountContext& context, const Caller& caller, 
     return tl::make_unexpected(may.error());
   }
   if ((file.flags & O_TRUNC) != 0) {
+    context.Ask(req, {Question::Kind::kSize, ino, 0, {}});
+    context.Ask(req, {Question::Kind::kXattrs, ino, 0, {}});
+    const Caller caller = CallerOf(req);
     const auto done = Change(context, caller, {OpKind::kTruncate, ino},
                              [&] { return context.engine.Truncate(caller, ino, 0); });
     if (!done) return tl::make_unexpected(done.error());

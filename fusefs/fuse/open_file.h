@@ -12,7 +12,7 @@ namespace tornfs {
 [[nodiscard]] fuse_file_info CachedFile(const fuse_file_info& file);
 
 // Opens `ino` with file.flags; O_TRUNC truncates. Returns `file` with the answer.
-[[nodiscard]] Outcome<fuse_file_info> OpenFileOf(MountContext& context, const Caller& caller,
-                                                 Ino ino, const fuse_file_info& file);
+[[nodiscard]] Outcome<fuse_file_info> OpenFileOf(MountContext& context, fuse_req_t req, Ino ino,
+                                                 const fuse_file_info& file);
 
 }  // namespace tornfs

@@ -221,6 +221,8 @@ std::string Server::TakeStdout() { return impl_->context.special.TakeStdout(); }
 void Server::SetPromises(std::string text) { impl_->context.special.SetPromises(std::move(text)); }
 bool Server::promises_were_read() const { return impl_->context.special.promises_were_read(); }
 
+void Server::SetQuestionLog(QuestionLog* log) { impl_->context.questions = log; }
+
 void Server::RunElsewhere(const std::function<void()>& work) { impl_->helper().Run(work); }
 
 Status Server::PullPages() {

@@ -33,6 +33,7 @@
 
 #include "common/result.h"
 #include "fusefs/core/engine.h"
+#include "fusefs/core/question.h"
 #include "fusefs/fuse/event_loop.h"
 #include "fusefs/fuse/fault_hook.h"
 #include "fusefs/fuse/hook.h"
@@ -125,6 +126,13 @@ class Server {
   void SetPromises(std::string text);
   // Whether the promises file was found, looked at or opened since SetPromises.
   [[nodiscard]] bool promises_were_read() const;
+
+  // --- questions ---
+
+  // Where every question is written down that a program puts to the tree or to the promises, before
+  // it is answered; null for nowhere. Needs an engine that records, and must outlive its use. To
+  // see exactly what a program asks, mount without readdirplus and with max_readahead 4096.
+  void SetQuestionLog(QuestionLog* log);
 
   // --- what has to wait for this mount ---
 

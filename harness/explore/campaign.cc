@@ -120,6 +120,7 @@ StageOptions Campaign::Options(int core) const {
   options.read_only_outside = MayUseNamespaces();
   options.core = core;
   options.timeout = spec.timeout;
+  if (workload) options.times = std::make_shared<const FrozenTimes>(*workload);
   return options;
 }
 
@@ -164,6 +165,7 @@ Status Record(Campaign& campaign, Stage& stage, std::optional<RecordFailure>& fa
   campaign.left_outside = result->report.left_outside;
   campaign.workload = result->recording;
   const Recording& recording = *campaign.workload;
+  stage.Freeze(std::make_shared<const FrozenTimes>(recording));
   campaign.history = recording.Name(*campaign.store).Hex().substr(0, 16);
   campaign.uses_mappings = std::ranges::any_of(
       recording.ops, [](const Op& op) { return op.kind == OpKind::kWriteback; });

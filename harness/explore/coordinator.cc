@@ -29,10 +29,14 @@ constexpr std::chrono::milliseconds kLiveProgress{200};
 // How long workers may finish their current run after a stop.
 constexpr std::chrono::milliseconds kGrace{5'000};
 
+// What workers can tell each other of their runs.
+constexpr std::uint64_t kBoardBytes = 1ULL << 30;
+
 class Coordinator {
  public:
-  Coordinator(const Campaign& campaign, const CoordinatorOptions& options)
+  Coordinator(const Campaign& campaign, const CoordinatorOptions& options, Strategy strategy)
       : campaign_(campaign), options_(options), shared_(SharedState::Create()) {
+    outcome_.strategy = strategy;
     outcome_.all_units = UnitsOf(*campaign.workload, campaign.spec).size();
   }
 
@@ -84,7 +88,8 @@ class Coordinator {
         for (WorkerProcess& other : workers_) other.pipe.Reset();
         reading.Reset();
         RestoreSignals();
-        const WorkerTask task{campaign_, *shared_, core, writing.get(), options_.findings_folder};
+        const WorkerTask task{campaign_,         *shared_, *board_,       i,
+                              outcome_.strategy, core,     writing.get(), options_.findings_folder};
         ::_exit(RunWorker(task));
       }
       workers_.push_back({pid, std::move(reading), ""});
@@ -172,7 +177,17 @@ class Coordinator {
       Stop();
       return;
     }
+    if (message.contains("difference")) {
+      outcome_.difference = message["difference"].get<std::string>();
+      Stop();
+      return;
+    }
     const auto unit = message["unit"].get<std::uint64_t>();
+    if (message.contains("legal")) {
+      outcome_.legal += BigCount::Parse(message["legal"].get<std::string>());
+    } else if (message.contains("failing") && outcome_.strategy == Strategy::kLazy) {
+      ++outcome_.uncounted;
+    }
     if (message.contains("cannot_judge") && unit < cannot_judge_unit_) {
       cannot_judge_unit_ = unit;
       outcome_.cannot_judge_why = message["cannot_judge"].get<std::string>();
@@ -263,6 +278,11 @@ class Coordinator {
     outcome_.whole = counters.whole;
     outcome_.cannot_judge = counters.cannot_judge;
     outcome_.stragglers = counters.stragglers;
+    outcome_.leaves = counters.leaves;
+    outcome_.shared = counters.shared;
+    outcome_.audited = counters.audited;
+    outcome_.overdecided = counters.overdecided;
+    outcome_.concurrent = counters.concurrent != 0;
     outcome_.left_outside = counters.left_outside;
     outcome_.elapsed =
         std::chrono::duration_cast<std::chrono::milliseconds>(SteadyClock::now() - start_);
@@ -272,6 +292,7 @@ class Coordinator {
   const Campaign& campaign_;
   const CoordinatorOptions& options_;
   std::unique_ptr<SharedState> shared_;
+  std::unique_ptr<RunBoard> board_ = RunBoard::Create(kBoardBytes);
   std::vector<WorkerProcess> workers_;
   std::vector<std::string> written_;
   std::uint64_t cannot_judge_unit_ = UINT64_MAX;  // The lowest whose reason is known.
@@ -287,7 +308,17 @@ class Coordinator {
 }  // namespace
 
 Result<ExploreOutcome> Coordinate(const Campaign& campaign, const CoordinatorOptions& options) {
-  return Coordinator(campaign, options).Run();
+  auto outcome = Coordinator(campaign, options, campaign.spec.strategy).Run();
+  if (!outcome || outcome->difference.empty() || outcome->interrupted || outcome->out_of_time) {
+    return outcome;
+  }
+  LogWarning(
+      "the programs do not do the same when they find the same, so no result can stand for "
+      "another: " +
+      outcome->difference + "; going on with --strategy systematic");
+  auto again = Coordinator(campaign, options, Strategy::kSystematic).Run();
+  if (again) again->difference = outcome->difference;
+  return again;
 }
 
 }  // namespace tornfs::harness

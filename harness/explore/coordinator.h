@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "fusefs/core/state_count.h"
 #include "harness/explore/campaign.h"
 #include "harness/explore/finding.h"
 
@@ -28,6 +29,18 @@ struct ExploreOutcome {
   std::uint64_t states = 0;
   std::uint64_t tried = 0;
   std::uint64_t known = 0;
+  // How it was done, and what kept it from being done lazily; empty: nothing.
+  Strategy strategy = Strategy::kLazy;
+  std::string difference;
+  // Of lazy exploration alone. Legal states at the crash points done; those of `uncounted` crash
+  // points are too many to be counted.
+  BigCount legal;
+  std::uint64_t uncounted = 0;
+  std::uint64_t leaves = 0;
+  std::uint64_t shared = 0;
+  std::uint64_t audited = 0;
+  std::uint64_t overdecided = 0;
+  bool concurrent = false;
   std::uint64_t distinct_good = 0;
   std::uint64_t runs = 0;
   std::uint64_t violations = 0;
@@ -50,7 +63,8 @@ struct CoordinatorOptions {
   bool progress = true;         // On standard error.
 };
 
-// Forks the workers and waits for them; none is left when it returns.
+// Forks the workers and waits for them; none is left when it returns. Should lazy exploration
+// turn out not to hold for the programs, everything is done again systematically.
 // Requires a single-threaded process without an open stage. Errors: kIo.
 [[nodiscard]] Result<ExploreOutcome> Coordinate(const Campaign& campaign,
                                                 const CoordinatorOptions& options);

@@ -1,5 +1,7 @@
 #include "harness/explore/explorer.h"
 
+#include "harness/explore/crash_base.h"
+
 namespace tornfs::harness {
 
 std::vector<Unit> UnitsOf(const Recording& workload, const ExploreSpec& spec) {
@@ -32,7 +34,7 @@ Status Explorer::Explore(const Unit& unit) {
   Reached reached;
   if (unit.kind == Step::Kind::kKill) {
     plan_.steps.push_back({unit.kind, unit.point, ""});
-    const Situation situation{workload_.BaseAt(unit.point.cut),
+    const Situation situation{AfterKill(workload_, unit.point.cut),
                               PromiseText(workload_, unit.point.promises)};
     ++reached.states;
     good = AfterCrash(situation, spec_.depth);
@@ -67,7 +69,7 @@ Result<bool> Explorer::LosePower(const Recording& recording, const CrashPoint& p
       all_good = false;
       break;
     }
-    situation.base = recording.AfterPowerLoss(window.State(choice));
+    situation.base = AfterPowerLoss(workload_, recording, point.cut, window.State(choice));
     plan_.steps.back().choice = window.Token(choice);
     ++reached.states;
     auto good = AfterCrash(situation, power_left - 1);

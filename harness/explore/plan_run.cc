@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "harness/explore/crash_base.h"
+
 namespace tornfs::harness {
 namespace {
 
@@ -14,12 +16,16 @@ Result<Situation> Crash(const PlanContext& context, const Step& step, std::size_
   }
   Situation situation;
   situation.base = history.BaseAt(step.point.cut);
+  if (step.kind == Step::Kind::kKill && &history == context.workload.get()) {
+    situation.base = AfterKill(history, step.point.cut);
+  }
   situation.promises = promised_before + PromiseText(history, step.point.promises);
   if (step.kind == Step::Kind::kKill) return situation;
   Window window(situation.base, context.model, context.tear, context.store);
   auto choice = window.ChoiceOf(step.choice);
   if (!choice) return tl::make_unexpected(choice.error());
-  situation.base = history.AfterPowerLoss(window.State(*choice));
+  situation.base =
+      AfterPowerLoss(*context.workload, history, step.point.cut, window.State(*choice));
   run.power_losses.push_back({index, std::move(window), std::move(*choice)});
   return situation;
 }

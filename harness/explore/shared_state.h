@@ -13,6 +13,13 @@
 
 namespace tornfs::harness {
 
+// Adds to a counter that stops at the largest number.
+inline void AddSaturated(std::atomic<std::uint64_t>& counter, std::uint64_t by) {
+  std::uint64_t old = counter.load();
+  while (!counter.compare_exchange_weak(old, by > UINT64_MAX - old ? UINT64_MAX : old + by)) {
+  }
+}
+
 class SharedState {
  public:
   // Counters of the whole exploration, for progress and for the final report.
@@ -27,6 +34,12 @@ class SharedState {
     std::atomic<std::uint64_t> whole{0};    // Of them, tried completely.
     std::atomic<std::uint64_t> cannot_judge{0};
     std::atomic<std::uint64_t> stragglers{0};
+    // Of lazy exploration alone.
+    std::atomic<std::uint64_t> leaves{0};       // Groups of states that were judged together.
+    std::atomic<std::uint64_t> shared{0};       // Ends of programs that were known without a run.
+    std::atomic<std::uint64_t> audited{0};      // Of them, run all the same.
+    std::atomic<std::uint64_t> overdecided{0};  // Distinctions that no program asked for.
+    std::atomic<std::uint64_t> concurrent{0};   // 1: more than one thread asked in a run.
     std::atomic<std::uint64_t> left_outside{0};
   };
 

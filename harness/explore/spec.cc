@@ -1,8 +1,26 @@
 #include "harness/explore/spec.h"
 
+#include <array>
 #include <nlohmann/json.hpp>
 
 namespace tornfs::harness {
+namespace {
+
+constexpr std::array<std::string_view, 3> kStrategies{"lazy", "systematic", "random"};
+
+}  // namespace
+
+std::string_view StrategyName(Strategy strategy) {
+  return kStrategies[static_cast<std::size_t>(strategy)];
+}
+
+Result<Strategy> ParseStrategy(std::string_view text) {
+  for (std::size_t i = 0; i < kStrategies.size(); ++i) {
+    if (kStrategies[i] == text) return static_cast<Strategy>(i);
+  }
+  return Fail(ErrorCode::kInvalid,
+              "unknown strategy '" + std::string(text) + "'; known are lazy, systematic, random");
+}
 
 Result<const Model*> ModelOf(const ExploreSpec& spec) {
   return spec.model_text.empty() ? FindModel(spec.model) : AddModel(spec.model_text, spec.model);
@@ -23,7 +41,8 @@ nlohmann::json SpecToJson(const ExploreSpec& spec) {
           {"kill", spec.kill},
           {"every_op", spec.every_op},
           {"depth", spec.depth},
-          {"random", spec.strategy == Strategy::kRandom},
+          {"strategy", StrategyName(spec.strategy)},
+          {"audit", spec.audit},
           {"seed", spec.seed},
           {"states_per_window", spec.states_per_window},
           {"timeout_ms", spec.timeout.count()}};
@@ -47,7 +66,10 @@ Result<ExploreSpec> SpecFromJson(const nlohmann::json& json) {
     json.at("depth").get_to(spec.depth);
     json.at("seed").get_to(spec.seed);
     json.at("states_per_window").get_to(spec.states_per_window);
-    spec.strategy = json.at("random").get<bool>() ? Strategy::kRandom : Strategy::kSystematic;
+    json.at("audit").get_to(spec.audit);
+    auto strategy = ParseStrategy(json.at("strategy").get<std::string>());
+    if (!strategy) return tl::make_unexpected(strategy.error());
+    spec.strategy = *strategy;
     spec.timeout = std::chrono::milliseconds(json.at("timeout_ms").get<std::int64_t>());
     auto tear = ParseTear(json.at("tear").get<std::string>());
     if (!tear) return tl::make_unexpected(tear.error());

@@ -60,6 +60,7 @@ Result<std::unique_ptr<Stage>> Stage::Open(ContentStore& store, const Model& mod
   MountOptions mount;
   mount.mount_point = options.mount_path;
   mount.max_readahead = kPageBytes;
+  mount.readdirplus = false;
   mount.allow_other = stage->identity_.has_value();
   auto server = Server::Mount(stage->engine_, *stage->loop_, mount);
   if (!server) return tl::make_unexpected(server.error());
@@ -97,7 +98,9 @@ std::vector<std::string> Stage::Environment(bool with_promises) const {
 
 Result<RunResult> Stage::Run(const Base& base, const RunRequest& request) {
   real_time_ = request.real_time;
+  engine_.Freeze(request.real_time ? nullptr : options_.times);
   engine_.Load(base, request.record);
+  server_->SetQuestionLog(request.questions);
   server_->SetPromises(request.promises);
   server_->BeginEpoch();
   server_->FinishNotifications();
@@ -123,6 +126,7 @@ Result<RunResult> Stage::Run(const Base& base, const RunRequest& request) {
   if (pull_mappings_) {
     if (auto pulled = server_->PullPages(); !pulled) return tl::make_unexpected(pulled.error());
   }
+  server_->SetQuestionLog(nullptr);
   auto output = supervisor_->TakeOutput(Stream::kOutput);
   auto error = supervisor_->TakeOutput(Stream::kError);
   if (!output || !error) return Fail(ErrorCode::kIo, "the output of a program was lost");

@@ -19,6 +19,7 @@
 
 #include "common/result.h"
 #include "fusefs/core/engine.h"
+#include "fusefs/core/question.h"
 #include "harness/supervisor.h"
 #include "harness/sync_watch.h"
 
@@ -36,6 +37,8 @@ struct StageOptions {
   std::uint64_t seed = 1;           // TORNFS_SEED.
   bool private_namespaces = false;  // Root only.
   bool read_only_outside = false;
+  // What files show in worlds that do not go by the clock; null: the times of their trees.
+  std::shared_ptr<const FrozenTimes> times;
   bool watch_outside = false;  // Look for writes outside the world; needs read_only_outside.
   int core = -1;               // Everything on this core; -1: anywhere.
   std::chrono::milliseconds timeout{60'000};
@@ -48,7 +51,8 @@ struct RunRequest {
   bool output_is_promises = false;  // Its lines are promises at their place among the ops.
   bool inherit_input = false;
   bool record = false;
-  bool real_time = false;  // Ops take the time of the clock.
+  bool real_time = false;            // Ops take the time of the clock, and files show their times.
+  QuestionLog* questions = nullptr;  // Gets what the program asks; needs `record`.
 };
 
 struct RunResult {
@@ -80,6 +84,7 @@ class Stage {
   // seen to use them.
   void PullMappings() { pull_mappings_ = true; }
 
+  void Freeze(std::shared_ptr<const FrozenTimes> times) { options_.times = std::move(times); }
   // Whether sync(2) and syncfs(2) by the programs are barriers: with private namespaces, where the
   // machine allows it (harness/sync_watch.h).
   [[nodiscard]] bool sees_syncs() const { return supervisor_->syscall_listener() >= 0; }

@@ -44,11 +44,35 @@ std::string Coverage(const ExploreOutcome& outcome) {
   if (Unfinished(outcome)) {
     return Number(outcome.units) + " of " + Count(outcome.all_units, "crash point") + " done";
   }
+  if (outcome.strategy == Strategy::kLazy && outcome.whole == outcome.windows) {
+    return std::string("complete") + (outcome.concurrent ? " for the observed order" : "") +
+           ": every state that recovery or check can tell apart was tried in all " +
+           Count(outcome.windows, "window");
+  }
   if (outcome.whole == outcome.windows) {
     return "every state of all " + Count(outcome.windows, "window") + " was tried";
   }
   return "sampled, not exhaustive: " + Number(outcome.whole) + " of " +
          Count(outcome.windows, "window") + " tried whole, the others by families and samples";
+}
+
+std::string StatesText(const ExploreOutcome& outcome) {
+  if (outcome.strategy != Strategy::kLazy) {
+    return Count(outcome.states, "crash state") + " reached, " + Number(outcome.known) +
+           " of them equal to one already judged";
+  }
+  std::string text = outcome.legal.ToString() + " legal states";
+  if (outcome.uncounted > 0) {
+    text += " and those of " + Count(outcome.uncounted, "crash point") + " with too many to count";
+  }
+  return text + ", told apart in " + Count(outcome.leaves, "way");
+}
+
+nlohmann::json LazyJson(const ExploreOutcome& outcome) {
+  return {{"legal", outcome.legal.ToString()},
+          {"crash_points_not_counted", outcome.uncounted},
+          {"difference", outcome.difference},
+          {"concurrent", outcome.concurrent}};
 }
 
 bool LeftOutside(const Campaign& campaign, const ExploreOutcome& outcome) {
@@ -88,15 +112,23 @@ std::string SummaryText(const Campaign& campaign, const ExploreOutcome& outcome,
           (spec.kill ? "kill,power" : "power") + ", depth " + std::to_string(spec.depth) + "\n";
   text += "  workload: " + Count(workload.ops.size(), "op") + ", " +
           Count(workload.promises.size(), "promise") + "\n";
-  text += "  " + Count(outcome.units, "crash point") + ", " + Count(outcome.states, "crash state") +
-          " reached\n";
+  text += "  " + Count(outcome.units, "crash point") + ", " + StatesText(outcome) + "\n";
   char rate[96];
   const double seconds = static_cast<double>(outcome.elapsed.count()) / 1000;
   std::snprintf(rate, sizeof rate, " in %.1f s (%.0f runs/s)", seconds,
                 seconds > 0 ? static_cast<double>(outcome.runs) / seconds : 0.0);
-  text += "  " + Count(outcome.runs, "run") + " of recovery and check" + rate + "; " +
-          Count(outcome.known, "state") + " equal to one judged before\n";
+  text += "  " + Count(outcome.runs, "run") + " of recovery and check" + rate + "; ";
+  if (outcome.strategy == Strategy::kLazy) {
+    text += Count(outcome.shared, "result") + " known without one, " + Number(outcome.audited) +
+            " of them run all the same\n";
+  } else {
+    text += Count(outcome.known, "state") + " equal to one judged before\n";
+  }
   text += "  " + Coverage(outcome) + "\n";
+  if (!outcome.difference.empty()) {
+    text += "  note: not explored lazily, the programs are no functions of what they find: " +
+            outcome.difference + "\n";
+  }
   if (campaign.promises_at_exit) {
     text += "  note: every promise came at the end; does the program flush its output?\n";
   }
@@ -141,6 +173,8 @@ nlohmann::json StatsJson(const Campaign& campaign, const ExploreOutcome& outcome
           {"outside_writes", campaign.outside_writes},
           {"left_in_tmp", LeftOutside(campaign, outcome)},
           {"crash_points", outcome.units},
+          {"strategy", StrategyName(outcome.strategy)},
+          {"lazy", LazyJson(outcome)},
           {"states", outcome.states},
           {"failing_states", outcome.violations},
           {"windows", outcome.windows},
@@ -150,6 +184,10 @@ nlohmann::json StatsJson(const Campaign& campaign, const ExploreOutcome& outcome
           {"timing",
            {{"elapsed_ms", outcome.elapsed.count()},
             {"runs", outcome.runs},
+            {"leaves", outcome.leaves},
+            {"shared", outcome.shared},
+            {"audited", outcome.audited},
+            {"overdecided", outcome.overdecided},
             {"states_tried", outcome.tried},
             {"states_known", outcome.known},
             {"distinct_good", outcome.distinct_good}}}};

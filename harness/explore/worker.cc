@@ -11,6 +11,7 @@
 #include "harness/cpu.h"
 #include "harness/explore/explorer.h"
 #include "harness/explore/finding.h"
+#include "harness/explore/lazy_explorer.h"
 #include "harness/sandbox.h"
 
 namespace tornfs::harness {
@@ -18,6 +19,7 @@ namespace {
 
 // What one finding may cost; a finding that is not minimal is still a finding.
 constexpr unsigned kShrinkRuns = 60;
+
 class Worker {
  public:
   explicit Worker(const WorkerTask& task) : task_(task) {}
@@ -36,18 +38,32 @@ class Worker {
     Prober prober(**stage, *campaign.store, campaign.recover, campaign.check);
     context_ = std::make_unique<PlanContext>(PlanContext{
         campaign.workload, *campaign.model, campaign.spec.tear, *campaign.store, prober});
-    Explorer explorer(
-        campaign.spec, *campaign.workload, campaign.history, *campaign.model, *campaign.store,
-        prober, task_.shared,
-        [this](const Plan& plan, const Verdict& verdict) { return Violation(plan, verdict); });
+    ExploreSpec spec = campaign.spec;
+    spec.strategy = task_.strategy;
+    Explorer explorer(spec, *campaign.workload, campaign.history, *campaign.model, *campaign.store,
+                      prober, task_.shared, [this](const Plan& plan, const Verdict& verdict) {
+                        return Violation(plan, verdict, 1);
+                      });
+    LazyExplorer lazy(campaign, **stage, task_.shared, task_.board, task_.number,
+                      [this](const Plan& plan, const Verdict& verdict, std::uint64_t states) {
+                        return Violation(plan, verdict, states);
+                      });
+    const bool lazily = task_.strategy == Strategy::kLazy;
     const auto units = UnitsOf(*campaign.workload, campaign.spec);
     while (!task_.shared.stopped()) {
       unit_ = task_.shared.TakeUnit();
       if (unit_ >= units.size()) break;
       failing_.clear();
-      if (auto explored = explorer.Explore(units[unit_]); !explored) return explored;
+      auto explored = lazily ? lazy.Explore(units[unit_]) : explorer.Explore(units[unit_]);
+      if (!explored) return explored;
+      if (!lazy.difference().empty()) {
+        Send({{"difference", lazy.difference()}});
+        break;
+      }
       ++task_.shared.counters().units;
-      Send({{"unit", unit_}, {"failing", failing_}});
+      nlohmann::json done = {{"unit", unit_}, {"failing", failing_}};
+      if (lazily && lazy.legal()) done["legal"] = lazy.legal()->ToString();
+      Send(done);
     }
     task_.shared.counters().stragglers += prober.stragglers();
     task_.shared.counters().left_outside += prober.left_outside();
@@ -61,13 +77,13 @@ class Worker {
   }
 
  private:
-  Status Violation(const Plan& plan, const Verdict& verdict) {
+  Status Violation(const Plan& plan, const Verdict& verdict, std::uint64_t states) {
     if (verdict.judgement == Judgement::kCannotJudge) {
       Send({{"unit", unit_}, {"cannot_judge", verdict.title}});
       return {};
     }
     const std::string signature = verdict.Signature();
-    ++failing_[signature];
+    failing_[signature] += states;
     const std::size_t order = failing_.size();
     if (seen_[signature]++ > 0 || seen_.size() > kMaxKinds) return {};
     auto shrunk = Shrink(*context_, plan, signature, kShrinkRuns);

@@ -67,7 +67,8 @@ class States:
         """Runs per second, and microseconds of processor time per run."""
         before = processor_time()
         out = run("tornfs", "explore", "--json", "--jobs", jobs, "--out", self.folder / "out",
-                  "--crash-points", "all", "--tear", "sector", "--faults", "kill,power", "--check", VERIFY,
+                  "--strategy", "systematic", "--crash-points", "all", "--tear", "sector",
+                  "--faults", "kill,power", "--check", VERIFY,
                   "--", "journal", "append", "--dir", "j", "--group", "1", input=RECORDS,
                   cwd=self.folder, core=cores[0] if jobs == 1 else None)
         timing = json.loads(out)["timing"]
