@@ -68,12 +68,16 @@ struct MountContext {
   }
   // Notes a question in the log, if there is one. Those about special files are others.
   void Ask(fuse_req_t req, Question question) {
+    if (questions != nullptr) AskFor(fuse_req_ctx(req)->pid, std::move(question));
+  }
+  // The same for a request by process `pid`.
+  void AskFor(pid_t pid, Question question) {
     if (questions == nullptr) return;
     if (NodeTable::IsSpecial(question.ino)) {
       if (question.ino != NodeTable::kPromisesIno) return;
       question = {Question::Kind::kPromises, kNoIno, 0, {}};
     }
-    questions->Ask(engine, std::move(question), fuse_req_ctx(req)->pid);
+    questions->Ask(engine, std::move(question), pid);
   }
   // The pages that [offset, offset + length) touches below the size.
   void AskPages(fuse_req_t req, Ino ino, std::uint64_t offset, std::uint64_t length);

@@ -26,6 +26,7 @@ Outcome<fuse_file_info> OpenFileOf(MountContext& context, fuse_req_t req, Ino in
     answer.direct_io = ino == NodeTable::kStdoutIno ? 1 : 0;
     return answer;
   }
+  const Caller caller = CallerOf(req);
   const auto fault = FaultOfUse(context, caller, "open", ino);
   if (fault && fault->kind == Fault::Kind::kFail) return Refuse(fault->error);
   if (const auto may = context.engine.MayOpen(ino, file.flags); !may) {
@@ -34,7 +35,6 @@ Outcome<fuse_file_info> OpenFileOf(MountContext& context, fuse_req_t req, Ino in
   if ((file.flags & O_TRUNC) != 0) {
     context.Ask(req, {Question::Kind::kSize, ino, 0, {}});
     context.Ask(req, {Question::Kind::kXattrs, ino, 0, {}});
-    const Caller caller = CallerOf(req);
     const auto done = Change(context, caller, {OpKind::kTruncate, ino},
                              [&] { return context.engine.Truncate(caller, ino, 0); });
     if (!done) return tl::make_unexpected(done.error());

@@ -289,7 +289,11 @@ bool Session::AnswerByHeader(const fuse_buf& buffer) {
         NotifyRefusal(context_);
       }
       return true;
-    case kOpcodeStatx: AnswerStatx(header.unique, header.nodeid); return true;
+    case kOpcodeStatx:
+      context_.AskFor(static_cast<pid_t>(header.pid),
+                      {Question::Kind::kAttributes, NodeTable::InoOf(header.nodeid), 0, {}});
+      AnswerStatx(header.unique, header.nodeid);
+      return true;
     case kOpcodeCopyFileRange64: ReplyError(header.unique, ENOSYS); return true;
     default: return false;
   }

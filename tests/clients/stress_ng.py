@@ -14,7 +14,7 @@ STRESSORS = {
     "filename": 100, "flock": 200, "fpunch": 20, "fsize": 20, "fstat": 200, "getdent": 50, "hdd": 300,
     "inode-flags": 100, "inotify": 20, "iomix": 50, "lease": 200, "link": 5, "locka": 200, "lockf": 200,
     "lockofd": 200, "mknod": 20, "mmapaddr": 20, "mmapfixed": 20, "msync": 100, "open": 200, "readahead": 50,
-    "rename": 500, "revio": 100, "seek": 300, "symlink": 5, "sync-file": 20, "touch": 300, "unlink": 20,
+    "rename": 500, "revio": 100, "seek": 300, "symlink": 5, "sync-file": 20, "touch": 300,
     "utime": 500, "verity": 5, "xattr": 50,
 }
 FULL_TIMES = 20

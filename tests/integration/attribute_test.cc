@@ -7,6 +7,8 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include <array>
+#include <new>
 #include <string>
 
 #include "mount_fixture.h"
@@ -117,16 +119,14 @@ TEST_F(AttributeTest, AHandleFindsItsFile) {
   if (geteuid() != 0) GTEST_SKIP() << "needs CAP_DAC_READ_SEARCH";
   InChild([] {
     Spew("a", "text");
-    struct {
-      file_handle handle;
-      char room[MAX_HANDLE_SZ];
-    } found{};
-    found.handle.handle_bytes = MAX_HANDLE_SZ;
+    alignas(file_handle) std::array<char, sizeof(file_handle) + MAX_HANDLE_SZ> room{};
+    auto* const handle = new (room.data()) file_handle{};
+    handle->handle_bytes = MAX_HANDLE_SZ;
     int mount = 0;
-    ASSERT_EQ(name_to_handle_at(AT_FDCWD, "a", &found.handle, &mount, 0), 0);
+    ASSERT_EQ(name_to_handle_at(AT_FDCWD, "a", handle, &mount, 0), 0);
     ASSERT_EQ(rename("a", "b"), 0);
     const int root = open(".", O_RDONLY);
-    const int fd = open_by_handle_at(root, &found.handle, O_RDONLY);
+    const int fd = open_by_handle_at(root, handle, O_RDONLY);
     ASSERT_GE(fd, 0);
     char text[5] = {};
     EXPECT_EQ(read(fd, text, 4), 4);
