@@ -14,7 +14,7 @@ import sys
 import xml.etree.ElementTree
 
 # A test without a label, or with others than these, may need a mount.
-WITHOUT_MOUNT = {"unit", "lint"}
+WITHOUT_MOUNT = {"unit", "sweep", "litmus", "install", "lint"}
 
 
 def labels_of(plan):

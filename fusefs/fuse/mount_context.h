@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "fusefs/core/engine.h"
-#include "fusefs/fuse/fault_hook.h"
 #include "fusefs/core/question.h"
+#include "fusefs/fuse/fault_hook.h"
 #include "fusefs/fuse/node_table.h"
 #include "fusefs/fuse/request_extras.h"
 #include "fusefs/fuse/server.h"
@@ -39,7 +39,7 @@ struct MountContext {
   std::optional<Fault> postponed;
   // The request being served was put aside before; its fault has been decided on.
   std::optional<Fault> resumed;
-  std::function<void(Ino)> drop_pages;     // Makes the kernel read a file anew.
+  std::function<void(Ino)> drop_pages;  // Makes the kernel read a file anew.
   QuestionLog* questions = nullptr;
   std::function<bool(pid_t)> sync_counts;  // Null: everybody's.
   bool quiesced = false;

@@ -52,12 +52,9 @@ std::vector<std::string> AdmittedBy(const PlanContext& context, const Plan& plan
     return {std::string(context.model.name)};
   }
   const Digest state = run.crashed.base.durable.VisibleDigest(context.store);
-  // An engine stores nothing when it replays; it only wants a store to refer to.
-  auto store = ContentStore::Open({});
   std::vector<std::string> names;
   for (const Model& model : Models()) {
-    if (!store) break;
-    Engine engine(**store, model, [] { return Nanoseconds{0}; });
+    Engine engine(context.store, model, [] { return Nanoseconds{0}; });
     engine.Replay(*context.workload);
     const auto history = engine.TakeRecording();
     const Window window(history->BaseAt(plan.steps.front().point.cut), model, context.tear,

@@ -35,7 +35,7 @@ struct PlanContext {
   std::shared_ptr<const Recording> workload;
   const Model& model;
   Tear tear;
-  const ContentStore& store;
+  ContentStore& store;
   Prober& prober;
 };
 

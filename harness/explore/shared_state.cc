@@ -1,5 +1,6 @@
 #include "harness/explore/shared_state.h"
 
+#include <sched.h>
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -53,9 +54,13 @@ bool SharedState::MarkGood(const Digest& key) {
 
 // Of a slot whose low word is there: the other one follows at once, unless its worker was killed.
 std::uint64_t SharedState::HighWord(const Slot& slot) {
-  constexpr int kPatience = 1'000'000;
+  constexpr int kSpins = 100;
+  constexpr int kPatience = 100'000;
   std::uint64_t high = 0;
-  for (int i = 0; high == 0 && i < kPatience; ++i) high = slot.high.load();
+  for (int i = 0; high == 0 && i < kPatience; ++i) {
+    high = slot.high.load();
+    if (high == 0 && i >= kSpins) ::sched_yield();  // Its worker may have lost its core.
+  }
   return high;
 }
 
