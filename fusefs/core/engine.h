@@ -89,8 +89,8 @@ class Engine {
   // inode that was not changed since; null: those of the tree.
   void Freeze(std::shared_ptr<const FrozenTimes> times) { frozen_ = std::move(times); }
   // Starts from the start of `recorded` and makes its ops again, recording them: the same history
-  // under this engine's model. The engine's store must be the one that `recorded` refers to; nothing
-  // is added to it.
+  // under this engine's model. The engine's store must be the one that `recorded` refers to;
+  // nothing is added to it.
   void Replay(const Recording& recorded);
   // Notes a line of standard output at this place of the history. Without a recording it is lost.
   void AddPromise(std::string line);
