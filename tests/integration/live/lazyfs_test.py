@@ -55,8 +55,17 @@ class LazyFsTest(live_case.LiveCase):
         with open(self.folder + "/lazyfs.log") as file:
             return file.read()
 
+    def epoch(self):
+        return self.json("status", self.mnt)["epoch"]
+
+    def comes_back(self, before):
+        """Waits until a crash has been carried out: the call that met it fails a little earlier."""
+        while self.epoch() == before:
+            pass
+
     def dies_writing(self, name, *writes):
         """A program that writes the pieces one by one, until the power goes."""
+        before = self.epoch()
         fd = os.open(self.path(name), os.O_CREAT | os.O_WRONLY, 0o644)
         try:
             with self.assertRaises(OSError):
@@ -65,6 +74,7 @@ class LazyFsTest(live_case.LiveCase):
                 os.fsync(fd)
         finally:
             os.close(fd)
+        self.comes_back(before)
 
     def test_clear_cache(self):
         self.start()
@@ -114,8 +124,10 @@ class LazyFsTest(live_case.LiveCase):
         self.assertIn("Triggered fault condition (op=write,timing=before)", self.log())
         self.assertIn("Killing LazyFS pid", self.log())
         self.obey("lazyfs::crash::timing=after::op=rename::from_rgx=oth::to_rgx=ther2")
+        before = self.epoch()
         with self.assertRaises(OSError):
             os.rename(self.path("other"), self.path("other2"))
+        self.comes_back(before)
         self.assertEqual(self.read("other2"), b"fine")
         self.assertIn("Triggered fault condition (op=rename,timing=after)", self.log())
 
@@ -124,8 +136,10 @@ class LazyFsTest(live_case.LiveCase):
         self.write("a", b"synced", sync=True)
         self.assertEqual(self.obey("lazyfs::clear-cache"), "finished::clear-cache")
         self.obey("lazyfs::crash::timing=before::op=read::from_rgx=a$")
+        before = self.epoch()
         with self.assertRaises(OSError):
             self.read("a")
+        self.comes_back(before)
         self.assertEqual(self.read("a"), b"synced")
         self.assertIn("Triggered fault condition (op=read,timing=before)", self.log())
 
