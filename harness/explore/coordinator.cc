@@ -247,17 +247,16 @@ class Coordinator {
     const auto& counters = shared_->counters();
     const double seconds = std::chrono::duration<double>(now - start_).count();
     char line[256];
-    std::snprintf(line, sizeof line,
-                  "%s%llu of %llu crash points, %llu states (%llu known, %llu runs, %.0f/s), "
-                  "%llu violations%s",
-                  live_ ? "\r\033[K" : "", static_cast<unsigned long long>(counters.units.load()),
-                  static_cast<unsigned long long>(outcome_.all_units),
-                  static_cast<unsigned long long>(counters.tried.load()),
-                  static_cast<unsigned long long>(counters.known.load()),
-                  static_cast<unsigned long long>(counters.runs.load()),
-                  static_cast<double>(counters.tried.load()) / std::max(seconds, 0.001),
-                  static_cast<unsigned long long>(counters.violations.load()),
-                  live_ && last ? "\n" : "");
+    std::snprintf(
+        line, sizeof line,
+        "%s%llu of %llu crash points, %llu runs (%.0f/s), %llu states judged without one, "
+        "%llu of all violate%s",
+        live_ ? "\r\033[K" : "", static_cast<unsigned long long>(counters.units.load()),
+        static_cast<unsigned long long>(outcome_.all_units),
+        static_cast<unsigned long long>(counters.runs.load()),
+        static_cast<double>(counters.runs.load()) / std::max(seconds, 0.001),
+        static_cast<unsigned long long>(counters.known.load()),
+        static_cast<unsigned long long>(counters.violations.load()), live_ && last ? "\n" : "");
     if (live_) {
       (void)WriteAll(STDERR_FILENO, std::string_view(line));
     } else {
