@@ -47,7 +47,7 @@ class Acceptance(JournalCase):
 
     def certify(self, recover, rule=None):
         return self.explore_journal(*TWICE, workload=CERTIFYING, recover=recover, rule=rule,
-                                    input=tornfs.records(20))
+                                    input=tornfs.records(7))
 
     def test_a_torn_slot_is_repaired_before_anything_else(self):
         """Between two power losses nothing runs but recovery: an append that is cut, which a slot left
