@@ -71,11 +71,22 @@ Properties PropertiesOf(std::string_view line) {
   return properties;
 }
 
-bool SetOccurrence(std::string_view value, std::uint64_t& occurrence, Mistakes& mistakes) {
+void SetOccurrence(std::string_view value, std::uint64_t& occurrence, Mistakes& mistakes) {
   const auto number = ParseNumber(value);
   if (!number || *number == 0) mistakes.Add("occurrence should be a number from 1 on");
   occurrence = number.value_or(1);
-  return true;
+}
+
+// The command, unless something is wrong with its line or with the fault as a whole.
+template <class Fault>
+Result<Command> Finish(Fault fault, Mistakes& mistakes) {
+  if (const Status complete = Complete(fault); !complete) {
+    mistakes.Add(complete.error().context);
+  }
+  if (const Status verdict = mistakes.Verdict(); !verdict) {
+    return tl::make_unexpected(verdict.error());
+  }
+  return Command(std::move(fault));
 }
 
 Result<Command> ParseCrash(std::string_view line) {
@@ -92,13 +103,7 @@ Result<Command> ParseCrash(std::string_view line) {
     mistakes.Add("timing should be 'before' or 'after'");
   }
   fault.before = timing == "before";
-  if (const Status complete = Complete(fault); !complete) {
-    mistakes.Add(complete.error().context);
-  }
-  if (const Status verdict = mistakes.Verdict(); !verdict) {
-    return tl::make_unexpected(verdict.error());
-  }
-  return Command(std::move(fault));
+  return Finish(std::move(fault), mistakes);
 }
 
 Result<Command> ParseTornOp(std::string_view line) {
@@ -118,18 +123,12 @@ Result<Command> ParseTornOp(std::string_view line) {
     } else if (key == "persist") {
       fault.persist = NumbersOf(value);
     } else if (key == "occurrence") {
-      (void)SetOccurrence(value, fault.occurrence, mistakes);
+      SetOccurrence(value, fault.occurrence, mistakes);
     } else if (key != "return") {
       mistakes.Add("unknown attribute");
     }
   }
-  if (const Status complete = Complete(fault); !complete) {
-    mistakes.Add(complete.error().context);
-  }
-  if (const Status verdict = mistakes.Verdict(); !verdict) {
-    return tl::make_unexpected(verdict.error());
-  }
-  return Command(std::move(fault));
+  return Finish(std::move(fault), mistakes);
 }
 
 Result<Command> ParseTornSeq(std::string_view line) {
@@ -143,18 +142,12 @@ Result<Command> ParseTornSeq(std::string_view line) {
     } else if (key == "persist") {
       fault.persist = NumbersOf(value);
     } else if (key == "occurrence") {
-      (void)SetOccurrence(value, fault.occurrence, mistakes);
+      SetOccurrence(value, fault.occurrence, mistakes);
     } else if (key != "return") {
       mistakes.Add("unknown attribute");
     }
   }
-  if (const Status complete = Complete(fault); !complete) {
-    mistakes.Add(complete.error().context);
-  }
-  if (const Status verdict = mistakes.Verdict(); !verdict) {
-    return tl::make_unexpected(verdict.error());
-  }
-  return Command(std::move(fault));
+  return Finish(std::move(fault), mistakes);
 }
 
 Status SetRegex(const std::string& text, std::optional<std::regex>& regex, Mistakes& mistakes) {
