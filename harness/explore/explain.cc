@@ -110,10 +110,13 @@ std::vector<Loss> LossesOf(const PlanRun& run, const PowerLossSeen& seen) {
   return result;
 }
 
-std::vector<Loss> LastLosses(const PlanRun& run) {
-  if (run.power_losses.empty()) return {};
-  const PowerLossSeen& last = run.power_losses.back();
-  return last.step + 1 == run.histories.size() ? LossesOf(run, last) : std::vector<Loss>();
+std::vector<Loss> AllLosses(const PlanRun& run) {
+  std::vector<Loss> losses;
+  for (const PowerLossSeen& seen : run.power_losses) {
+    const std::vector<Loss> more = LossesOf(run, seen);
+    losses.insert(losses.end(), more.begin(), more.end());
+  }
+  return losses;
 }
 
 namespace {

@@ -25,8 +25,8 @@ struct Loss {
 // In the order of ops; empty if nothing was lost. What is lost only because something that it needs
 // was lost is left out.
 [[nodiscard]] std::vector<Loss> LossesOf(const PlanRun& run, const PowerLossSeen& seen);
-// Those of the last crash of the plan; none if that was a kill.
-[[nodiscard]] std::vector<Loss> LastLosses(const PlanRun& run);
+// Those of every power loss of the plan, the first one's first.
+[[nodiscard]] std::vector<Loss> AllLosses(const PlanRun& run);
 
 // "`j/frontier.tmp -> j/frontier` was renamed at op 7, the directory `j` was not synced before the
 // power was cut at op 12; the rename was lost"

@@ -50,7 +50,7 @@ Finding MakeFinding(const PlanContext& context, const Plan& plan, const PlanRun&
   finding.plan = FormatPlan(plan);
   finding.id = "f-" + Hash128(finding.plan + "\n" + finding.signature).Hex().substr(0, 12);
   finding.sentence = Explain(plan, run);
-  finding.losses = LastLosses(run);
+  finding.losses = AllLosses(run);
   finding.models = AdmittedBy(context, plan, run);
   return finding;
 }
