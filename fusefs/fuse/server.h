@@ -131,7 +131,7 @@ class Server {
 
   // Where every question is written down that a program puts to the tree or to the promises, before
   // it is answered; null for nowhere. Needs an engine that records, and must outlive its use. To
-  // see exactly what a program asks, mount without readdirplus and with max_readahead 4096.
+  // see exactly what a program asks, mount without readdirplus and with max_readahead 0.
   void SetQuestionLog(QuestionLog* log);
 
   // --- what has to wait for this mount ---

@@ -25,18 +25,18 @@ class Hole:
 
 HOLES = {
     "H.1": Hole(
-        "t1-24692c4dbb302c80/k12.0/p15.3.1:0", "was reported durable with",
+        "t1-efc3987425473c7a/k12.0/p15.3.1:0", "was reported durable with",
         "--tear", "sector", "--faults", "kill,power",
         records="".join(f"{number}\n" for number in range(1, 7)),
     ),
     "H.2": Hole(
-        "t1-f0cc35f7c8846a0f/p23.6.6:0,5;5@63", "has an impossible length of 0",
+        "t1-f547ac5e7d56c8eb/p23.6.6:0,5;5@63", "has an impossible length of 0",
         "--tear", "byte", "--faults", "power",
         workload=APPEND + " --checkpoint 2",
         records=LONG_RECORDS,
     ),
     "H.3": Hole(
-        "t1-b2cecc7b82502481/p18.2.1:0;0@9/p26.2.2:0", "has an impossible length of 0",
+        "t1-aca61a267d37c8ae/p18.2.1:0;0@9/p26.2.2:0", "has an impossible length of 0",
         "--tear", "byte", "--faults", "power",
         workload=APPEND + " && journal certify --dir j --view 1 {protocol}",
         recover=RECOVER + " && echo more | journal append --dir j {protocol}",
