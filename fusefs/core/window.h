@@ -116,6 +116,10 @@ class Window {
 
   // "write wal/1 4096 B at 8192", "entry tmp/a removed by rename", ...: node `node` for a person.
   [[nodiscard]] std::string Describe(std::uint32_t node) const;
+  // The same for nodes `first` to `last`, pieces of one write that lie one behind the other.
+  [[nodiscard]] std::string DescribeBytes(std::uint32_t first, std::uint32_t last) const;
+  // True if `node` + 1 is the next piece of the write that `node` is a piece of.
+  [[nodiscard]] bool GoesOn(std::uint32_t node) const;
 
   // `choice` as text that ChoiceOf turns back: short, printable, free of blanks.
   [[nodiscard]] std::string Token(const Choice& choice) const;

@@ -28,6 +28,26 @@ bool TakeChar(std::string_view& text, char wanted) {
 
 }  // namespace
 
+std::string Window::DescribeBytes(std::uint32_t first, std::uint32_t last) const {
+  const Part& begin = nodes_[first].parts.front();
+  const Part& end = nodes_[last].parts.front();
+  return "bytes " + Number(begin.begin) + ".." + Number(end.end) + " of " +
+         all_.PathOf(effects()[begin.effect].ino);
+}
+
+bool Window::GoesOn(std::uint32_t node) const {
+  if (node + 1 >= nodes_.size()) return false;
+  const std::vector<Part>& parts = nodes_[node].parts;
+  const std::vector<Part>& next = nodes_[node + 1].parts;
+  if (parts.size() != 1 || next.size() != 1) return false;
+  const auto is_data = [&](const Part& part) {
+    return part.kind == PartKind::kMade && effects()[part.effect].kind == CellKind::kData;
+  };
+  return is_data(parts[0]) && is_data(next[0]) && nodes_[node].op == nodes_[node + 1].op &&
+         effects()[parts[0].effect].ino == effects()[next[0].effect].ino &&
+         parts[0].end == next[0].begin;
+}
+
 std::string Window::Describe(std::uint32_t index) const {
   const Node& node = nodes_[index];
   const Part& part = node.parts.front();
@@ -39,8 +59,7 @@ std::string Window::Describe(std::uint32_t index) const {
   }
   if (part.kind == PartKind::kSizeStep) return "size " + Number(part.end) + " of " + path;
   switch (effect.kind) {
-    case CellKind::kData:
-      return "bytes " + Number(part.begin) + ".." + Number(part.end) + " of " + path;
+    case CellKind::kData: return DescribeBytes(index, index);
     case CellKind::kSize: return "size " + Number(effect.value) + " of " + path;
     case CellKind::kMode: return "mode of " + path;
     case CellKind::kUid: return "owner of " + path;

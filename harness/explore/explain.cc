@@ -180,6 +180,29 @@ void AddHistory(const Recording& history, const Step& step, std::string& text) {
   promises_at(step.point.cut);
 }
 
+// What was kept and lost; pieces of a write that fared alike are one line.
+void AddOutcome(const PowerLossSeen& seen, std::string& text) {
+  const Window& window = seen.window;
+  const Choice& choice = seen.choice;
+  const auto torn_at = [&](std::uint32_t node) {
+    return std::ranges::find(choice.torn, node, &Choice::Torn::node);
+  };
+  for (std::uint32_t node = 0; node < window.nodes().size(); ++node) {
+    const std::uint32_t first = node;
+    while (torn_at(node) == choice.torn.end() && window.GoesOn(node) &&
+           torn_at(node + 1) == choice.torn.end() && choice.kept[node] == choice.kept[node + 1]) {
+      ++node;
+    }
+    text += choice.kept[node] ? "     kept  " : "     LOST  ";
+    text += "op " + Number(window.nodes()[node].op) + ": ";
+    text += first == node ? window.Describe(node) : window.DescribeBytes(first, node);
+    if (const auto torn = torn_at(node); torn != choice.torn.end()) {
+      text += ", torn: " + Number(torn->bytes) + " bytes are there";
+    }
+    text += "\n";
+  }
+}
+
 }  // namespace
 
 std::string Timeline(const Plan& plan, const PlanRun& run) {
@@ -192,14 +215,7 @@ std::string Timeline(const Plan& plan, const PlanRun& run) {
     text += kill ? "---- killed\n" : "---- power lost before op " + Number(step.point.cut) + "\n";
     for (const PowerLossSeen& seen : run.power_losses) {
       if (seen.step != i) continue;
-      for (std::uint32_t node = 0; node < seen.window.nodes().size(); ++node) {
-        text += seen.choice.kept[node] ? "     kept  " : "     LOST  ";
-        text += "op " + Number(seen.window.nodes()[node].op) + ": " + seen.window.Describe(node);
-        for (const Choice::Torn& torn : seen.choice.torn) {
-          if (torn.node == node) text += ", torn: " + Number(torn.bytes) + " bytes are there";
-        }
-        text += "\n";
-      }
+      AddOutcome(seen, text);
     }
   }
   text += run.verdict.phase + ": " + run.verdict.title + "\n";

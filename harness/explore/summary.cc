@@ -56,12 +56,21 @@ std::string Coverage(const ExploreOutcome& outcome) {
          Count(outcome.windows, "window") + " tried whole, the others by families and samples";
 }
 
+// A number of any size, for people: 24,589 or 2.9e25.
+std::string Rounded(const std::string& digits) {
+  if (digits.size() > 15) {
+    return digits.substr(0, 1) + "." + digits.substr(1, 1) + "e" +
+           std::to_string(digits.size() - 1);
+  }
+  return Number(std::stoull(digits));
+}
+
 std::string StatesText(const ExploreOutcome& outcome) {
   if (outcome.strategy != Strategy::kLazy) {
     return Count(outcome.states, "crash state") + " reached, " + Number(outcome.known) +
            " of them equal to one already judged";
   }
-  std::string text = outcome.legal.ToString() + " legal states";
+  std::string text = Rounded(outcome.legal.ToString()) + " legal states";
   if (outcome.uncounted > 0) {
     text += " and those of " + Count(outcome.uncounted, "crash point") + " with too many to count";
   }

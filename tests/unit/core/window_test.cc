@@ -117,6 +117,23 @@ TEST_F(WindowTest, OverwritesTearBySector) {
   EXPECT_EQ(Outcomes(Tear::kPage), (Trees{{"f=o*1024"}, {"f=n*1024"}}));
 }
 
+TEST_F(WindowTest, PiecesOfOneWriteAreDescribedTogether) {
+  Create("f");
+  Write("f", std::string(3000, 'o'));
+  Fsync("f");
+  Write("f", std::string(1500, 'n'), 100);
+  Write("f", std::string(512, 'm'), 2048);
+  const Window window = engine_->CrashWindow(Tear::kSector);
+  std::vector<std::string> lines;
+  for (std::uint32_t node = 0; node < window.nodes().size(); ++node) {
+    const std::uint32_t first = node;
+    while (window.GoesOn(node)) ++node;
+    lines.push_back(window.DescribeBytes(first, node));
+  }
+  EXPECT_EQ(lines.back(), "bytes 2048..2560 of f");
+  EXPECT_EQ(lines[lines.size() - 2], "bytes 100..1600 of f");
+}
+
 TEST_F(WindowTest, WithoutTearingAWriteIsWhole) {
   Create("f");
   Sync();
