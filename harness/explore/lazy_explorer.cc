@@ -19,6 +19,10 @@ namespace {
 constexpr std::uint64_t kLeavesPerState = 16;
 constexpr std::uint64_t kLeavesPerInnerState = 1;
 constexpr std::uint64_t kLeavesOfOneState = 64;
+// Violations after which a window is left, and those of its families: the next thousand would show
+// the same mistake.
+constexpr std::uint64_t kMostViolations = 256;
+constexpr std::uint64_t kMostViolationsOfFamilies = 64;
 // Answers to one question; a directory with more undecided names than that gives is not listed
 // exhaustively.
 constexpr std::size_t kMostAnswers = 4096;
@@ -79,7 +83,7 @@ Status LazyExplorer::Explore(const Unit& unit) {
         UndecidedWorld(std::move(tree)), std::nullopt, promises, base.next_op, base.next_ino,
         {{unit.kind, unit.point, ""}}};
     place.exact = std::move(base);
-    Allowance allowance{UINT64_MAX};
+    Allowance allowance{UINT64_MAX, UINT64_MAX};
     return AfterCrash(place, campaign_.spec.depth, allowance);
   }
   auto window = std::make_shared<Window>(workload.BaseAt(unit.point.cut), *campaign_.model,
@@ -98,7 +102,7 @@ Status LazyExplorer::Explore(const Unit& unit) {
 
 Status LazyExplorer::TryWindow(const Place& place, std::uint64_t leaves, unsigned power_left) {
   ++shared_.counters().windows;
-  Allowance allowance{leaves};
+  Allowance allowance{leaves, kMostViolations};
   if (auto tried = AfterCrash(place, power_left, allowance); !tried) return tried;
   if (stopped()) return {};
   const auto intervals = place.world.Intervals();
@@ -111,12 +115,15 @@ Status LazyExplorer::TryWindow(const Place& place, std::uint64_t leaves, unsigne
   const ChoiceSet set = Choose(
       window, Strategy::kSystematic, campaign_.spec.states_per_window,
       Mix(Hash128(campaign_.history), campaign_.spec.seed).low ^ place.steps.back().point.cut);
+  std::uint64_t violations = kMostViolationsOfFamilies;
   for (const Choice& choice : set.choices) {
     if (!allowance.used_up && choice.torn.empty()) continue;
+    if (violations == 0) return {};
     Place one = place;
     one.world.Decide(intervals.size() - 1, choice);
-    Allowance of_one{kLeavesOfOneState};
+    Allowance of_one{kLeavesOfOneState, violations};
     if (auto tried = AfterCrash(one, power_left, of_one); !tried || stopped()) return tried;
+    violations = of_one.violations;
   }
   return {};
 }
@@ -124,17 +131,17 @@ Status LazyExplorer::TryWindow(const Place& place, std::uint64_t leaves, unsigne
 Status LazyExplorer::AfterCrash(const Place& place, unsigned power_left, Allowance& allowance) {
   const bool recovers = !campaign_.recover.empty();
   const auto checked = [&](const Place& at, const ProgramRun& run) -> Status {
-    if (auto judged = Judged(at, run.verdict); !judged) return judged;
+    if (auto judged = Judged(at, run.verdict, allowance); !judged) return judged;
     if (recovers || power_left == 0 || !run.verdict.good()) return {};
     return CrashAgain(at, run, at.promises, power_left, allowance);
   };
   const auto check = [&](const Place& at) -> Status {
-    if (campaign_.check.empty()) return Judged(at, Verdict());
+    if (campaign_.check.empty()) return Judged(at, Verdict(), allowance);
     return Follow(at, kCheck, allowance, checked);
   };
   if (!recovers) return check(place);
   return Follow(place, kRecovery, allowance, [&](const Place& at, const ProgramRun& run) -> Status {
-    if (!run.verdict.good()) return Judged(at, run.verdict);
+    if (!run.verdict.good()) return Judged(at, run.verdict, allowance);
     Place after = at;
     after.exact.reset();
     after.world.GoOn(run.recording);
@@ -345,7 +352,7 @@ void LazyExplorer::Learn() {
   }
 }
 
-Status LazyExplorer::Judged(const Place& place, const Verdict& verdict) {
+Status LazyExplorer::Judged(const Place& place, const Verdict& verdict, Allowance& allowance) {
   auto& counters = shared_.counters();
   const auto count = place.world.States();
   const std::uint64_t states = count ? count->Saturated() : UINT64_MAX;
@@ -353,6 +360,7 @@ Status LazyExplorer::Judged(const Place& place, const Verdict& verdict) {
   AddSaturated(counters.known, place.executed ? states - 1 : states);
   ++counters.leaves;
   if (verdict.good()) return {};
+  if (--allowance.violations == 0) allowance.used_up = true;
   AddSaturated(
       verdict.judgement == Judgement::kCannotJudge ? counters.cannot_judge : counters.violations,
       states);

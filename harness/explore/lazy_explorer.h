@@ -70,9 +70,10 @@ class LazyExplorer {
 
     [[nodiscard]] WorldFacts Facts() const { return {next_ino, Hash128(promises)}; }
   };
-  // How much a window may still cost.
+  // How much a window may still cost: ends, and ends that are violations.
   struct Allowance {
     std::uint64_t leaves = 0;
+    std::uint64_t violations = 0;
     bool used_up = false;
   };
   using OnLeaf = std::function<Status(Place place, const ProgramRun& run)>;
@@ -108,7 +109,7 @@ class LazyExplorer {
   void Learn();
   // Starts the program in the lowest state of `place` and adds the run to its tree.
   [[nodiscard]] Status Execute(const Place& place, Program program);
-  [[nodiscard]] Status Judged(const Place& place, const Verdict& verdict);
+  [[nodiscard]] Status Judged(const Place& place, const Verdict& verdict, Allowance& allowance);
   [[nodiscard]] Plan PlanOf(const Place& place) const;
   // The lowest state of `place`.
   [[nodiscard]] Base BaseOf(const Place& place) const;

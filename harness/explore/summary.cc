@@ -10,6 +10,7 @@ namespace tornfs::harness {
 namespace {
 
 std::string Number(std::uint64_t value) {
+  if (value == UINT64_MAX) return "1.8e19 or more";  // Where counters stop.
   std::string digits = std::to_string(value);
   for (std::size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, ",");
   return digits;
