@@ -17,7 +17,7 @@ Status Replace(const Request& request) {
   JOURNAL_TRY(storage.CreateDirectory());
   JOURNAL_TRY(storage.Lock(std::string(kLockName)));
   InstallBackup guard(request.directory);
-  const auto recovered = guard.Recover();
+  const auto recovered = guard.Recover(request.options.rules);
   if (!recovered) return tl::make_unexpected(recovered.error());
   JOURNAL_TRY(guard.Begin());
   JOURNAL_TRY(guard.Clear());
@@ -32,7 +32,7 @@ Status RecoverInstall(const Request& request) {
   if (!guard.Pending()) return {};
   PosixStorage storage(request.directory);
   JOURNAL_TRY(storage.Lock(std::string(kLockName)));
-  const auto recovered = guard.Recover();
+  const auto recovered = guard.Recover(request.options.rules);
   return recovered ? Status() : tl::make_unexpected(recovered.error());
 }
 

@@ -169,9 +169,12 @@ Status InstallBackup::Finish() {
   return RemoveLeftovers();
 }
 
-Result<bool> InstallBackup::Recover() {
-  const bool exists = Exists();
-  if (exists) {
+// A process that was killed may have renamed without syncing: what goes by the new name must not be
+// deleted while a power loss could still bring the old one back.
+Result<bool> InstallBackup::Recover(const Rules& rules) {
+  if (!Pending()) return false;
+  if (rules.On(Rule::kSyncBackupBeforeRecovery)) JOURNAL_TRY(SyncFolder(folder_));
+  if (Exists()) {
     JOURNAL_TRY(RemoveLeftovers());
     JOURNAL_TRY(Clear());
     JOURNAL_TRY(Fill(path(), folder_, Transfer::kLink, false));

@@ -19,6 +19,7 @@
 #include <string>
 
 #include "journal/error.h"
+#include "journal/rules.h"
 
 namespace tornfs::journal {
 
@@ -33,7 +34,7 @@ class InstallBackup {
   [[nodiscard]] Status Clear();
   [[nodiscard]] Status Finish();
   // Returns whether a backup was put back. Safe to repeat after a crash at any point.
-  [[nodiscard]] Result<bool> Recover();
+  [[nodiscard]] Result<bool> Recover(const Rules& rules = {});
 
   // Where the frozen files are while Exists().
   [[nodiscard]] std::string path() const;

@@ -5,7 +5,7 @@
 namespace tornfs::journal {
 namespace {
 
-constexpr std::array<RuleName, 29> kRules{{
+constexpr std::array<RuleName, 30> kRules{{
     {Rule::kSyncFrontierAtOpen, "sync-frontier-at-open",
      "sync the frontier before believing what was read from it"},
     {Rule::kSyncOutgoingBeforeRewrite, "sync-outgoing-before-rewrite",
@@ -62,6 +62,8 @@ constexpr std::array<RuleName, 29> kRules{{
     {Rule::kSyncOriginalWriters, "sync-original-writers",
      "sync materialized files through the handles that wrote them"},
     {Rule::kValidateAtAppend, "validate-at-append", "refuse a prepare that recovery would refuse"},
+    {Rule::kSyncBackupBeforeRecovery, "sync-backup-before-recovery",
+     "make the name of an unfinished restore's backup durable before anything is deleted"},
 }};
 
 constexpr std::array<ProtocolName, 3> kProtocols{{

@@ -42,6 +42,7 @@ enum class Rule : std::uint8_t {
   kRewriteAfterFailedBarrier,  // H.10
   kSyncOriginalWriters,        // H.11
   kValidateAtAppend,           // J.3
+  kSyncBackupBeforeRecovery,
 };
 
 struct RuleName {

@@ -65,6 +65,16 @@ SCRIPTS = {
         workload=APPEND + " --checkpoint 2",
         records=LONG_RECORDS,
     ),
+    # The backup has its name only in the page cache when the next process puts it back.
+    "sync-backup-before-recovery": Script(
+        renamed("j/.install-building", "j/.install-backup"), *KILLS,
+        workload=(
+            "journal append --dir j --group 4 {without} && journal backup --dir j --to b {without}"
+            " && echo late | journal append --dir j {without}"
+            " && journal restore --dir j --from b {without}"
+        ),
+        records=tornfs.records(4),
+    ),
     # The slot of the certification is torn, and no record is lost; then the append of the recovery
     # is cut.
     "republish-damaged-slot": Script(
