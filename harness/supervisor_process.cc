@@ -21,6 +21,7 @@
 #include "harness/cpu.h"
 #include "harness/descendants.h"
 #include "harness/fd_passing.h"
+#include "harness/process_ids.h"
 #include "harness/program_start.h"
 #include "harness/sandbox.h"
 
@@ -118,7 +119,9 @@ class Helper {
  public:
   Helper(HelperEnds ends, const SandboxOptions& options, const ProgramStarter& starter,
          OutsideView& outside)
-      : ends_(std::move(ends)), options_(options), starter_(starter), outside_(outside) {}
+      : ends_(std::move(ends)), options_(options), starter_(starter), outside_(outside) {
+    if (options.private_namespaces) ids_ = ProcessIds::Open();
+  }
 
   // The first thread, while the second is there: a filter holds for the thread that installs it and
   // its children, and the other must be able to clean up when nobody answers any more.
@@ -200,6 +203,7 @@ class Helper {
       report.stage_errno = EIO;
       return report;
     }
+    ids_.Restart();
     const auto begin = std::chrono::steady_clock::now();
     const pid_t pid = starter_.Start(ends_.shared, received_fd);
     report.wait_status = pid > 0 ? WaitForProgram(pid) : 0;
@@ -267,6 +271,7 @@ class Helper {
   const SandboxOptions& options_;
   const ProgramStarter& starter_;
   OutsideView& outside_;
+  ProcessIds ids_;
   std::uint64_t leaf_since_ = 1;  // The first spawn in the cgroup's present leaf.
 };
 
