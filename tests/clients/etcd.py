@@ -45,15 +45,19 @@ class Etcd(survival.Survival):
         self.ends_with_test(server)
         return server
 
-    def etcdctl(self, *arguments, **options):
-        return self.must("etcdctl", "--endpoints", CLIENT, *arguments, **options)
+    def command(self, *arguments, endpoint=CLIENT):
+        return ["etcdctl", "--endpoints", endpoint, "--command-timeout", "300s", "--dial-timeout", "300s", *arguments]
 
-    def put(self, number):
-        done = subprocess.run(["etcdctl", "--endpoints", CLIENT, "--command-timeout", "10s", "put", f"key {number}",
-                               f"value {number}"], cwd=self.folder, env=self.environment, capture_output=True,
-                              text=True, check=False)
-        if done.returncode != 0 or done.stdout != "OK\n":
-            raise Failed(f"put {number}: {done.stdout}{done.stderr}")
+    def etcdctl(self, *arguments, **options):
+        return self.must(*self.command(*arguments, **options))
+
+    def put(self, server, number):
+        with subprocess.Popen(self.command("put", f"key {number}", f"value {number}"), cwd=self.folder, text=True,
+                              env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as client:
+            if not server.outlives(client):
+                client.kill()
+            if client.stdout.read() != "OK\n":
+                raise Failed(f"put {number} was not acknowledged")
 
     def missing(self, numbers):
         lines = self.etcdctl("get", "--prefix", "key ").out.splitlines()
@@ -63,24 +67,25 @@ class Etcd(survival.Survival):
     def test_every_acknowledged_put(self):
         # Logs and snapshots of a few entries, so that there are many.
         options = ("--snapshot-count", "20")
-        self.server(*options)
+        server = self.server(*options)
         self.must("tornfs", "sync", self.point)
         acknowledged = []
         for _ in range(2):
-            acknowledged += self.crash_at_work(self.point, self.put, first=len(acknowledged) + 1, enough=50)
+            acknowledged += self.crash_at_work(self.point, lambda number: self.put(server, number),
+                                               first=len(acknowledged) + 1, enough=50)
             server = self.server(*options)
             self.assertEqual(self.missing(acknowledged), [])
         self.assertEqual(server.stop(), -signal.SIGTERM)
 
     def test_its_own_work(self):
         port = f"http://127.0.0.1:{free_port()}"
-        self.server(clients=f"{CLIENT},{port}")
+        server = self.server(clients=f"{CLIENT},{port}")
         self.must("tornfs", "sync", self.point)
         for number in range(1, 21):
-            self.put(number)
-        self.must("etcdctl", "--endpoints", port, "check", "datascale", "--load", "s", "--prefix", "scale/")
+            self.put(server, number)
+        self.etcdctl("check", "datascale", "--load", "s", "--prefix", "scale/", endpoint=port)
         status = json.loads(self.etcdctl("endpoint", "status", "-w", "json").out)
-        self.etcdctl("compact", status[0]["Status"]["header"]["revision"])
+        self.etcdctl("compact", str(status[0]["Status"]["header"]["revision"]))
         self.etcdctl("defrag")
         self.etcdctl("snapshot", "save", self.point / "snapshot")
         self.must("sync", self.point)  # Of the name, which etcdctl leaves to others.

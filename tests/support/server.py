@@ -21,7 +21,7 @@ class Failed(Exception):
 
 
 class Server:
-    """One process that serves. `log` is the file its output goes to."""
+    """One process that serves. `log` is the file its output goes to. As a context: killed at the end of it."""
 
     def __init__(self, command, log, **options):
         """Returns when the server is ready. `options` are those of subprocess.Popen. Raises Failed."""
@@ -57,6 +57,21 @@ class Server:
         finally:
             os.close(ended)
 
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.kill()
+
+    def outlives(self, client):
+        """Waits until the server or that process, a Popen, has ended. True if the process was the first."""
+        ends = [os.pidfd_open(process.pid) for process in (client, self.process)]
+        try:
+            return ends[0] in select.select(ends, [], [])[0]
+        finally:
+            for end in ends:
+                os.close(end)
+
     def said(self):
         """The end of what the server printed."""
         return self.log.read_text(errors="replace")[-2000:]
@@ -71,9 +86,7 @@ class Server:
             raise Failed(f"did not stop within {STOP_SECONDS} s: {self.said()}") from None
 
     def kill(self):
-        """Ends it and all that it started in its session."""
-        try:
+        """Ends it, if it is there, with all that it started in its session."""
+        if self.process.poll() is None:
             os.killpg(self.process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass  # Whoever waited for it has seen it end.
-        self.process.wait()
+            self.process.wait()

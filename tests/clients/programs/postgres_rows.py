@@ -109,25 +109,28 @@ TABLE = "create table rows(n integer primary key, text text)"
 def create(side):
     create_cluster("data")
     postgres = Postgres(os.path.abspath("data"), side, QUIET)
-    postgres.ask(TABLE)
-    postgres.stop()
+    with postgres.server:
+        postgres.ask(TABLE)
+        postgres.stop()
 
 
 def put(side, count, fsync="on"):
     postgres = Postgres(os.path.abspath("data"), side, (*QUIET, f"fsync={fsync}"))
-    session = postgres.session()
-    for number in range(1, int(count) + 1):
-        insert(session, number)
-        print(f"row {number}", flush=True)
-    postgres.abandon()
-    session.communicate()
+    with postgres.server:
+        session = postgres.session()
+        for number in range(1, int(count) + 1):
+            insert(session, number)
+            print(f"row {number}", flush=True)
+        postgres.abandon()
+        session.communicate()
 
 
 def check(side, promises):
     promised = [line.split()[1] for line in Path(promises).read_text().splitlines() if line.startswith("row ")]
     postgres = Postgres(os.path.abspath("data"), side, QUIET)
-    missing = missing_rows(postgres, [int(number) for number in promised])
-    postgres.abandon()
+    with postgres.server:
+        missing = missing_rows(postgres, [int(number) for number in promised])
+        postgres.abandon()
     if missing:
         sys.exit(f"committed rows are missing: {missing}")
 

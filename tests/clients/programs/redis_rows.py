@@ -79,23 +79,25 @@ class Redis:
 
 
 def create(side):
-    if Redis(os.getcwd(), side, port=PORT).stop() != 0:
-        raise Failed("did not stop in order")
+    redis = Redis(os.getcwd(), side, port=PORT)
+    with redis.server:
+        if redis.stop() != 0:
+            raise Failed("did not stop in order")
 
 
 def put(side, count, appendfsync="always"):
     redis = Redis(os.getcwd(), side, appendfsync, port=PORT)
-    for number in range(1, int(count) + 1):
-        redis.put(number)
-        print(f"set {number}", flush=True)
-    redis.server.kill()
+    with redis.server:
+        for number in range(1, int(count) + 1):
+            redis.put(number)
+            print(f"set {number}", flush=True)
 
 
 def check(side, promises):
     promised = [line.split()[1] for line in Path(promises).read_text().splitlines() if line.startswith("set ")]
     redis = Redis(os.getcwd(), side, port=PORT)
-    missing = redis.missing(int(number) for number in promised)
-    redis.server.kill()
+    with redis.server:
+        missing = redis.missing(int(number) for number in promised)
     if missing:
         sys.exit(f"acknowledged values are missing: {missing}")
 
