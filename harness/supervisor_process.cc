@@ -3,6 +3,7 @@
 #include <linux/capability.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -80,9 +81,18 @@ Status KeepNothingInheritable() {
   return {};
 }
 
+// Programs find themselves at the same addresses each time, as those end up in files: LMDB's lock
+// file has that of a thread. Where that is forbidden, as in some containers, they do not.
+void FixAddresses() {
+  constexpr unsigned long kAsk = 0xffffffff;
+  const int now = ::personality(kAsk);
+  if (now >= 0) (void)::personality(static_cast<unsigned long>(now) | ADDR_NO_RANDOMIZE);
+}
+
 Status Prepare(const SandboxOptions& options, OutsideView* outside) {
   (void)::prctl(PR_SET_NAME, "tornfs-helper");
   SetSignals();
+  FixAddresses();
   const rlimit no_core{0, 0};
   (void)::setrlimit(RLIMIT_CORE, &no_core);
   if (options.pin_core >= 0) {

@@ -20,17 +20,17 @@ REPAIR = "sh -c 'echo y | redis-check-aof --fix appendonlydir/appendonly.aof.man
 
 @tornfs.unittest.skipUnless(os.geteuid() == 0, "needs namespaces")
 class Servers(tornfs.Case):
-    def explore_server(self, program, *options, put, **more):
+    def explore_server(self, program, *options, put):
         result = self.explore("--jobs", 2, "--setup", f"{program} create", "--check", f"{program} check {{promises}}",
-                              *options, workload=[program, "put", *put], timeout=1200, **more)
+                              *options, workload=[program, "put", *put], timeout=1200)
         print(f"{program.stem} {' '.join(put)}: {result.stats['states']} states, {result.stats['coverage']}")
         self.assertEqual(result.stats["promises"], int(put[0]))
         self.assertEqual(self.leftovers(), [])
         return result
 
-    def redis(self, *put, **more):
+    def redis(self, *put, options=()):
         self.need("redis-server", "redis-check-aof")
-        return self.explore_server(REDIS, "--recover", REPAIR, put=put, **more)
+        return self.explore_server(REDIS, "--recover", REPAIR, *options, put=put)
 
     def postgres(self, *put):
         try:
@@ -43,6 +43,9 @@ class Servers(tornfs.Case):
         result = self.redis("5", "always")
         self.assert_clean(result)
         self.assertIn("complete", result.stats["coverage"])
+
+    def test_redis_that_syncs_killed_and_twice(self):
+        self.assert_clean(self.redis("3", "always", options=["--faults", "kill,power", "--depth", 2]))
 
     def test_redis_that_does_not(self):
         findings = self.assert_found(self.redis("3", "no"), times=2)

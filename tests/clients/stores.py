@@ -3,6 +3,7 @@
 at work and at any place that the model knows."""
 
 import itertools
+import os
 import re
 import subprocess
 import sys
@@ -64,6 +65,21 @@ class Stores(survival.Survival):
                 (self.folder / "promises").write_text("".join(lines))
                 result = self.must("stores", name, "check", "db", self.folder / "promises", cwd=point, status=1)
                 self.assertIn("is missing", result.out)
+
+    def explore_lmdb(self, *options):
+        self.store("lmdb")
+        return self.explore("--setup", "stores lmdb put db 1 1", "--check", "stores lmdb check db {promises}",
+                            "--jobs", 2, workload=["stores", "lmdb", "put", "db", "2", "6", *options])
+
+    @tornfs.unittest.skipUnless(os.geteuid() == 0, "needs namespaces")
+    def test_lmdb_keeps_every_value_in_every_state(self):
+        # Lazily, although thread ids and addresses are in its lock file.
+        result = self.explore_lmdb()
+        self.assert_clean(result)
+        self.assertIn("complete", result.stats["coverage"])
+
+    def test_lmdb_without_syncs_is_found_out(self):
+        self.assert_found(self.explore_lmdb("--no-sync"), times=2)
 
     def test_lmdb_with_its_tools(self):
         self.need("mdb_load", "mdb_dump", "mdb_stat", "mdb_copy")
