@@ -135,7 +135,7 @@ class Helper {
 
   // The first thread, while the second is there: a filter holds for the thread that installs it and
   // its children, and the other must be able to clean up when nobody answers any more.
-  void ReportReady() {
+  void ReportReady() const {
     // Where the machine does not allow it, the owner finds no listener.
     const auto listener = WatchSyscalls(options_.watch);
     ReadyMessage ready = Describe({});
@@ -168,7 +168,7 @@ class Helper {
   }
 
  private:
-  bool ReadControl(char* message) {
+  bool ReadControl(char* message) const {
     ssize_t n = 0;
     *message = 0;
     do {
@@ -177,14 +177,14 @@ class Helper {
     return n == 1;
   }
 
-  bool Receive(Fd* received) {
+  bool Receive(Fd* received) const {
     char byte = 0;
     const ssize_t n = ReceiveWithFd(ends_.requests.get(), {&byte, 1}, received);
     return n == 1 && byte == kSpawnMessage;
   }
 
   // Sends SIGKILL to every process below this one.
-  void KillPrograms() {
+  void KillPrograms() const {
     if (options_.private_namespaces) {
       (void)::kill(-1, SIGKILL);  // Process 1 and its threads are exempt.
       return;
