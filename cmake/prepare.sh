@@ -31,6 +31,18 @@ missing_packages() {
   done < <(wanted_packages)
 }
 
+# Some packages bring a service; none of them is started.
+install_packages() (
+  export DEBIAN_FRONTEND=noninteractive
+  policy=/usr/sbin/policy-rc.d
+  if [[ ! -e $policy ]]; then
+    trap 'rm -f "$policy"' EXIT
+    printf '#!/bin/sh\nexit 101\n' >"$policy"
+    chmod 755 "$policy"
+  fi
+  apt-get -q update && apt-get -q install -y --no-install-recommends "$@"
+)
+
 # Installs the packages that are not there.
 prepare_packages() {
   local missing
@@ -44,10 +56,8 @@ prepare_packages() {
     lacking "packages are missing and only root can install them: apt-get install $missing"
   fi
   step "packages: installing $missing"
-  export DEBIAN_FRONTEND=noninteractive
   # shellcheck disable=SC2086  # one word per package
-  if ! { apt-get -q update && apt-get -q install -y --no-install-recommends $missing; } \
-    >build/apt.log 2>&1; then
+  if ! install_packages $missing >build/apt.log 2>&1; then
     tail -n 15 build/apt.log >&2
     lacking "apt-get could not install: $missing"
   fi

@@ -3,6 +3,7 @@
 #include <linux/capability.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -21,6 +22,7 @@
 #include "harness/cpu.h"
 #include "harness/descendants.h"
 #include "harness/fd_passing.h"
+#include "harness/process_ids.h"
 #include "harness/program_start.h"
 #include "harness/sandbox.h"
 
@@ -79,9 +81,18 @@ Status KeepNothingInheritable() {
   return {};
 }
 
+// Programs find themselves at the same addresses each time, as those end up in files: LMDB's lock
+// file has that of a thread. Where that is forbidden, as in some containers, they do not.
+void FixAddresses() {
+  constexpr unsigned long kAsk = 0xffffffff;
+  const int now = ::personality(kAsk);
+  if (now >= 0) (void)::personality(static_cast<unsigned long>(now) | ADDR_NO_RANDOMIZE);
+}
+
 Status Prepare(const SandboxOptions& options, OutsideView* outside) {
   (void)::prctl(PR_SET_NAME, "tornfs-helper");
   SetSignals();
+  FixAddresses();
   const rlimit no_core{0, 0};
   (void)::setrlimit(RLIMIT_CORE, &no_core);
   if (options.pin_core >= 0) {
@@ -118,11 +129,13 @@ class Helper {
  public:
   Helper(HelperEnds ends, const SandboxOptions& options, const ProgramStarter& starter,
          OutsideView& outside)
-      : ends_(std::move(ends)), options_(options), starter_(starter), outside_(outside) {}
+      : ends_(std::move(ends)), options_(options), starter_(starter), outside_(outside) {
+    if (options.private_namespaces) ids_ = ProcessIds::Open();
+  }
 
   // The first thread, while the second is there: a filter holds for the thread that installs it and
   // its children, and the other must be able to clean up when nobody answers any more.
-  void ReportReady() {
+  void ReportReady() const {
     // Where the machine does not allow it, the owner finds no listener.
     const auto listener = WatchSyscalls(options_.watch);
     ReadyMessage ready = Describe({});
@@ -155,7 +168,7 @@ class Helper {
   }
 
  private:
-  bool ReadControl(char* message) {
+  bool ReadControl(char* message) const {
     ssize_t n = 0;
     *message = 0;
     do {
@@ -164,14 +177,14 @@ class Helper {
     return n == 1;
   }
 
-  bool Receive(Fd* received) {
+  bool Receive(Fd* received) const {
     char byte = 0;
     const ssize_t n = ReceiveWithFd(ends_.requests.get(), {&byte, 1}, received);
     return n == 1 && byte == kSpawnMessage;
   }
 
   // Sends SIGKILL to every process below this one.
-  void KillPrograms() {
+  void KillPrograms() const {
     if (options_.private_namespaces) {
       (void)::kill(-1, SIGKILL);  // Process 1 and its threads are exempt.
       return;
@@ -200,6 +213,7 @@ class Helper {
       report.stage_errno = EIO;
       return report;
     }
+    ids_.Restart();
     const auto begin = std::chrono::steady_clock::now();
     const pid_t pid = starter_.Start(ends_.shared, received_fd);
     report.wait_status = pid > 0 ? WaitForProgram(pid) : 0;
@@ -267,6 +281,7 @@ class Helper {
   const SandboxOptions& options_;
   const ProgramStarter& starter_;
   OutsideView& outside_;
+  ProcessIds ids_;
   std::uint64_t leaf_since_ = 1;  // The first spawn in the cgroup's present leaf.
 };
 

@@ -119,6 +119,13 @@ class Outside(Containment):
                 self.assertTrue(result.stats["left_in_tmp"])
                 self.assertFalse(os.path.exists(left))
 
+    def test_process_ids_tell_no_runs_apart(self):
+        check = "sh -c 'echo $$ > pid.$$; sh -c \"echo \\$\\$ > child\"; cat f >&2; true'"
+        result = self.explore("--check", check, "--jobs", "2",
+                              workload=["sh", "-c", "for i in 1 2 3; do echo x > $i; sync $i; done; echo x > f"])
+        self.assert_clean(result)
+        self.assertIn("complete", result.stats["coverage"])
+
     def world(self, folder):
         """A world below /tmp is carried over when /tmp is renewed."""
         world = self.folder / "world" if folder == "/tmp" else Path("/run/tornfs-world")

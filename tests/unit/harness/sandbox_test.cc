@@ -136,6 +136,20 @@ TEST_F(SandboxTest, EveryProgramFindsTheSameTemporaryFolders) {
   EXPECT_EQ(ReadFile(dir / "old").value(), "old\n");
 }
 
+TEST_F(SandboxTest, EveryProgramHasTheSameProcessIds) {
+  const TempDir world;
+  WithSandbox(world.path(), [](Supervisor* supervisor) {
+    if (OutputOf(supervisor, "test -w /proc/sys/kernel/ns_last_pid && echo yes || echo no") ==
+        "no\n") {
+      GTEST_SKIP() << "the kernel does not let ids be chosen";
+    }
+    const std::string script = "echo $$; sh -c 'echo $$'; sleep 1000 & echo $!";
+    const std::string ids = OutputOf(supervisor, script);
+    EXPECT_EQ(ids.substr(0, 4), "101\n");
+    for (int i = 0; i < 5; ++i) EXPECT_EQ(OutputOf(supervisor, script), ids);
+  });
+}
+
 TEST_F(SandboxTest, WithoutTheRightToMountTheWorldStays) {
   const TempDir dir;
   RunIsolated(Containment::kPrivate, [&] {

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/personality.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -206,6 +207,16 @@ TEST_P(SupervisorTest, ARequestThatDoesNotFitIsRefused) {
     EXPECT_FALSE(supervisor.running());
     request.environment.assign(100, std::string(100, 'x'));
     EXPECT_EQ(SpawnAndWait(&supervisor, request).ShellStatus(), 0);
+  });
+}
+
+TEST_P(SupervisorTest, ProgramsHaveTheSameAddressesEachTime) {
+  Isolated([](const SandboxOptions& options) {
+    Supervisor supervisor = StartOrDie(options);
+    if (::personality(ADDR_NO_RANDOMIZE) < 0) GTEST_SKIP() << "this machine does not allow it";
+    const SpawnRequest stack = ShellRequest("grep -F '[stack]' /proc/self/maps");
+    const std::string first = OutputOf(&supervisor, stack);
+    for (int i = 0; i < 3; ++i) EXPECT_EQ(OutputOf(&supervisor, stack), first);
   });
 }
 
