@@ -17,16 +17,16 @@ BarrierScope::BarrierScope(const Model& model, OpKind barrier, Ino ino, const Tr
   const bool data_only = barrier == OpKind::kFdatasync && scope != FdatasyncScope::kAsFsync;
   TakeOwn(barrier, ino);
   if (data_only) {
-    const Inode* inode = durable_.Find(ino);
-    const bool has_name = inode != nullptr && inode->links > 0;
-    if (scope == FdatasyncScope::kDataAndNewName && !has_name) TakeNames(ino, false);
+    if (scope == FdatasyncScope::kDataAndNewName && !HasDurableName(ino)) TakeNames(ino, false);
   } else if (model_.fsync() == FsyncScope::kJournal) {
     TakeJournal();
   } else {
     TakeNames(ino, model_.fsync() == FsyncScope::kNames);
   }
   TakeOtherHalves();
-  if (count_ < effects_.size()) TakeRequired(store);
+  do {
+    if (count_ < effects_.size()) TakeRequired(store);
+  } while (TakeOtherHalves());
   if (model_.fsync() == FsyncScope::kLastName) TakeOlderVersions();
 }
 
@@ -69,6 +69,11 @@ Ino BarrierScope::Before(std::uint32_t index) const {
   return entry == nullptr ? kNoIno : entry->ino;
 }
 
+bool BarrierScope::HasDurableName(Ino ino) const {
+  const Inode* inode = durable_.Find(ino);
+  return inode != nullptr && inode->links > 0;
+}
+
 // The names of `ino`: every one, and with `removals` those it lost; or the last; or, where the
 // journal has them in order, the first.
 void BarrierScope::TakeNames(Ino ino, bool removals) {
@@ -88,12 +93,11 @@ void BarrierScope::TakeNames(Ino ino, bool removals) {
     TakeAbove(effect.ino);
     if (gives && last_only) break;
   }
-  const Inode* inode = durable_.Find(ino);
-  if (inode != nullptr && inode->IsDirectory()) TakeAbove(ino);
 }
 
-// The names of `dir` and of the directories it lies in.
+// The name of `dir` if it has none that is durable, and those of the directories it lies in.
 void BarrierScope::TakeAbove(Ino dir) {
+  if (HasDurableName(dir)) return;
   for (std::uint32_t i = static_cast<std::uint32_t>(effects_.size()); i-- > 0;) {
     if (effects_[i].kind != CellKind::kEntry || effects_[i].child != dir || taken_[i]) continue;
     Take(i);
@@ -110,6 +114,8 @@ void BarrierScope::TakeRequired(const ContentStore& store) {
     rules.rules[static_cast<std::size_t>(rule)].answer = static_cast<std::uint8_t>(answer);
   };
   if (!journal) set(Rule::kOrder, Order::kNone);
+  // Halves of renames are tied by TakeOtherHalves.
+  if (model_.cross_rename() == CrossRename::kNewName) set(Rule::kRename, Splitting::kSplit);
   set(Rule::kLostReplacement, LostReplacement::kNo);
   set(Rule::kReuse, Reuse::kAfterCommit);
   set(Rule::kFresh, Fresh::kZeroed);
@@ -135,16 +141,27 @@ void BarrierScope::TakeRequired(const ContentStore& store) {
   }
 }
 
-void BarrierScope::TakeOtherHalves() {
-  if (!model_.Whole(GroupTag::kRename)) return;
+// Whether `half`, which was taken, is all that the model asks for of a rename.
+bool BarrierScope::StandsAlone(const Effect& half, const Effect& other) const {
+  if (model_.cross_rename() != CrossRename::kNewName || half.ino == other.ino) return false;
+  const Inode* moved = durable_.Find(half.child);
+  return other.child == kNoIno && moved != nullptr && !moved->IsDirectory();
+}
+
+// Returns whether there were any.
+bool BarrierScope::TakeOtherHalves() {
+  if (!model_.Whole(GroupTag::kRename)) return false;
+  const std::size_t before = count_;
   for (std::uint32_t i = 1; i < effects_.size(); ++i) {
     const bool halves = effects_[i].op == effects_[i - 1].op &&
                         effects_[i].group == GroupTag::kRename &&
                         effects_[i - 1].group == GroupTag::kRename;
     if (!halves || taken_[i] == taken_[i - 1]) continue;
-    Take(i);
-    Take(i - 1);
+    const std::uint32_t taken = taken_[i] ? i : i - 1;
+    const std::uint32_t other = taken_[i] ? i - 1 : i;
+    if (!StandsAlone(effects_[taken], effects_[other])) Take(other);
   }
+  return count_ > before;
 }
 
 void BarrierScope::TakeOlderVersions() {

@@ -32,8 +32,10 @@ class BarrierScope {
   void TakeAbove(Ino dir);
   void TakeOlderVersions();
   void TakeJournal();
-  void TakeOtherHalves();
+  bool TakeOtherHalves();
   void TakeRequired(const ContentStore& store);
+  [[nodiscard]] bool StandsAlone(const Effect& half, const Effect& other) const;
+  [[nodiscard]] bool HasDurableName(Ino ino) const;
   // What name `effects_[index]` of its directory led to before.
   [[nodiscard]] Ino Before(std::uint32_t index) const;
   void Take(std::uint32_t index);

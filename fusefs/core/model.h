@@ -33,6 +33,7 @@ enum class Rule : std::uint8_t {
   kFsync,
   kFdatasync,
   kRename,
+  kCrossRename,
   kTruncate,
   kTruncatedTail,
   kSizeAfter,
@@ -44,7 +45,7 @@ enum class Rule : std::uint8_t {
   kFresh,
   kReuse,
   kReplace,
-  kLoggedRename,
+  kLoggedNames,
   kLostReplacement,
   kTearing,
 };
@@ -56,6 +57,7 @@ enum class Durable : std::uint8_t { kBarrier, kAtOnce };
 enum class FsyncScope : std::uint8_t { kSelf, kNames, kLastName, kJournal };
 enum class FdatasyncScope : std::uint8_t { kData, kDataAndNewName, kAsFsync };
 enum class Splitting : std::uint8_t { kWhole, kSplit };
+enum class CrossRename : std::uint8_t { kBothNames, kNewName };
 enum class TruncatedTail : std::uint8_t { kFree, kFirst, kLast, kWhole };
 enum class SizeAfter : std::uint8_t { kNothing, kTail, kFresh, kTailAndFresh, kData };
 enum class SizeSteps : std::uint8_t { kPart, kTail, kCall, kPage, kTwoPages };
@@ -66,7 +68,7 @@ enum class Overwrite : std::uint8_t { kUnit, kCall };
 enum class Fresh : std::uint8_t { kZeroed, kStale };
 enum class Reuse : std::uint8_t { kAfterCommit, kAtOnce };
 enum class Replace : std::uint8_t { kNothing, kSize, kData, kOldData };
-enum class LoggedRename : std::uint8_t { kOrdered, kFree };
+enum class LoggedNames : std::uint8_t { kOrdered, kFree };
 enum class LostReplacement : std::uint8_t { kNo, kMay, kMust };
 enum class Tearing : std::uint8_t { kAsAsked, kNone };
 
@@ -106,6 +108,7 @@ struct Model {
   [[nodiscard]] Order order() const { return Get<Order>(Rule::kOrder); }
   [[nodiscard]] FsyncScope fsync() const { return Get<FsyncScope>(Rule::kFsync); }
   [[nodiscard]] FdatasyncScope fdatasync() const { return Get<FdatasyncScope>(Rule::kFdatasync); }
+  [[nodiscard]] CrossRename cross_rename() const { return Get<CrossRename>(Rule::kCrossRename); }
   [[nodiscard]] TruncatedTail truncated_tail() const {
     return Get<TruncatedTail>(Rule::kTruncatedTail);
   }
@@ -122,9 +125,7 @@ struct Model {
   [[nodiscard]] bool stale() const { return Get<Fresh>(Rule::kFresh) == Fresh::kStale; }
   [[nodiscard]] bool reuse() const { return Get<Reuse>(Rule::kReuse) == Reuse::kAtOnce; }
   [[nodiscard]] Replace replace() const { return Get<Replace>(Rule::kReplace); }
-  [[nodiscard]] LoggedRename logged_rename() const {
-    return Get<LoggedRename>(Rule::kLoggedRename);
-  }
+  [[nodiscard]] LoggedNames logged_names() const { return Get<LoggedNames>(Rule::kLoggedNames); }
   [[nodiscard]] LostReplacement lost_replacement() const {
     return Get<LostReplacement>(Rule::kLostReplacement);
   }

@@ -31,6 +31,10 @@ constexpr std::array<RuleAnswer, 2> kRename{{
     {"whole", "kept or lost whole"},
     {"split", "the old name, the new one and the removal of what was there survive by themselves"},
 }};
+constexpr std::array<RuleAnswer, 2> kCrossRename{{
+    {"both-names", "the new name, and the removal of the old one from the other directory"},
+    {"new-name", "of a file the new name alone: a crash can leave it under both"},
+}};
 constexpr std::array<RuleAnswer, 2> kTruncate{{
     {"whole", "the smaller size and the dropped blocks are kept or lost together"},
     {"split", "the smaller size and the dropped blocks survive by themselves"},
@@ -97,16 +101,20 @@ constexpr std::array<RuleAnswer, 4> kReplace{{
      "a rename over an existing name waits for what was appended to a file that was on disk; a new "
      "file may be empty"},
 }};
-constexpr std::array<RuleAnswer, 2> kLoggedRename{{
+constexpr std::array<RuleAnswer, 2> kLoggedNames{{
     {"ordered", "no exception"},
-    {"free", "a rename of a file that was synced since the last commit may overtake older calls"},
+    {"free",
+     "what changes the names of a file that was synced since the last commit may overtake older "
+     "calls"},
 }};
 constexpr std::array<RuleAnswer, 3> kLostReplacement{{
     {"never", "a name that was durable leads to the old file or the new one"},
     {"may",
-     "where a file made and synced since the last commit was replaced by an unsynced one, and a "
-     "later entry of the directory is durable, the name may be gone"},
-    {"must", "the same, and the old file is not there any more"},
+     "where a file made and synced since the last commit is replaced by an unsynced one, the name "
+     "may be gone"},
+    {"must",
+     "the same, and once a younger entry of the directory is durable the old file is not there any "
+     "more"},
 }};
 constexpr std::array<RuleAnswer, 2> kTearing{{
     {"as-asked", "as --tear says"},
@@ -121,6 +129,8 @@ constexpr std::array<RuleWords, kRules> kVocabulary{{
     {Rule::kFsync, "fsync", "what fsync makes durable", kFsync},
     {Rule::kFdatasync, "fdatasync", "what fdatasync makes durable", kFdatasync},
     {Rule::kRename, "rename", "whether a rename can be split", kRename},
+    {Rule::kCrossRename, "cross-rename",
+     "what fsync of a directory keeps of a rename to it from another one", kCrossRename},
     {Rule::kTruncate, "truncate", "whether a truncation can be split", kTruncate},
     {Rule::kTruncatedTail, "truncated-tail", "the rest of the block that a truncation cuts",
      kTruncatedTail},
@@ -134,8 +144,8 @@ constexpr std::array<RuleWords, kRules> kVocabulary{{
     {Rule::kFresh, "fresh", "what a new block without its data reads as", kFresh},
     {Rule::kReuse, "reuse", "when freed blocks are used again", kReuse},
     {Rule::kReplace, "replace", "what replacing a file by rename waits for", kReplace},
-    {Rule::kLoggedRename, "logged-rename", "exceptions from the order for synced files",
-     kLoggedRename},
+    {Rule::kLoggedNames, "logged-names", "exceptions from the order for synced files",
+     kLoggedNames},
     {Rule::kLostReplacement, "lost-replacement", "whether replacing a file can lose both versions",
      kLostReplacement},
     {Rule::kTearing, "tearing", "whether a write can be torn", kTearing},

@@ -123,6 +123,8 @@ void WindowBuilder::PlaceEntry(std::uint32_t index) {
   if (old == effect.child) return;
   const bool last_name = old != kNoIno && effect.child == kNoIno && tree_.Find(old)->links == 1;
   if (last_name && effect.group == GroupTag::kAlone) FreeBlocks(index, old, 0);
+  const Ino named = effect.child == kNoIno ? old : effect.child;
+  if (effect.group == GroupTag::kAlone) op_.overtakes = Overtakes(named);
   const std::uint32_t node = NodeFor(index);
   AddPart(node, {index, 0, 0});
   const auto [last, is_first] = entries_.try_emplace({effect.ino, *effect.name}, node);

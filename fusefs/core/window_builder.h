@@ -116,11 +116,13 @@ class WindowBuilder {
   // Looks at both halves of a rename before any is placed.
   void PrepareRename(std::uint32_t first);
   void AddRemoval(std::uint32_t effect);
-  [[nodiscard]] bool LosesReplacement(const Effect& effect) const;
+  [[nodiscard]] bool MayLoseReplacement(const Effect& effect) const;
+  [[nodiscard]] bool YoungerEntryDurable(const Effect& effect) const;
   void WaitForReplacement(std::uint32_t effect, std::uint32_t node);
   // The blocks of `ino` from `begin` on are free: others may write to them.
   void FreeBlocks(std::uint32_t effect, Ino ino, std::uint64_t begin);
   [[nodiscard]] bool Logged(Ino ino) const;
+  [[nodiscard]] bool Overtakes(Ino ino) const;
 
   Window& window_;
   const Model& model_;

@@ -85,23 +85,28 @@ bool WindowBuilder::Logged(Ino ino) const {
   return std::ranges::binary_search(window_.base_.logged, ino);
 }
 
+// Whether a change to the names of `ino` may survive before older calls.
+bool WindowBuilder::Overtakes(Ino ino) const {
+  return model_.logged_names() == LoggedNames::kFree && Logged(ino);
+}
+
 // `first` is the half that takes the old name away, the next effect the one that sets the new.
 void WindowBuilder::PrepareRename(std::uint32_t first) {
   const Effect& from = window_.effects()[first];
   const Effect& to = window_.effects()[first + 1];
   const Ino moved = to.child;
-  op_.overtakes = model_.logged_rename() == LoggedRename::kFree && Logged(moved);
+  op_.overtakes = Overtakes(moved);
   if (from.child != kNoIno) return;  // An exchange replaces nothing.
   const Entry* target = tree_.FindEntry(to.ino, *to.name);
   if (target == nullptr || target->ino == moved) return;
   op_.replaces = first + 1;
-  if (!model_.Whole(GroupTag::kRename)) AddRemoval(first + 1);
-  if (!LosesReplacement(to)) return;
-  if (model_.lost_replacement() == LostReplacement::kMay) {
-    AddRemoval(first + 1);
-  } else {
+  const bool may_be_lost = MayLoseReplacement(to);
+  if (may_be_lost && model_.lost_replacement() == LostReplacement::kMust &&
+      YoungerEntryDurable(to)) {
     window_.base_.durable.SetEntry(to.ino, *to.name, kNoIno);
     tree_.SetEntry(to.ino, *to.name, kNoIno);
+  } else if (may_be_lost || !model_.Whole(GroupTag::kRename)) {
+    AddRemoval(first + 1);
   }
 }
 
@@ -115,17 +120,21 @@ void WindowBuilder::AddRemoval(std::uint32_t index) {
   for (const std::uint32_t earlier : std::exchange(op_.waits_for, {})) Require(node, earlier);
 }
 
-// A durable entry of the directory that is younger than this rename was synced by itself: the
-// directory's time of change is that of its youngest durable entry.
-bool WindowBuilder::LosesReplacement(const Effect& effect) const {
+bool WindowBuilder::MayLoseReplacement(const Effect& effect) const {
   if (model_.lost_replacement() == LostReplacement::kNo) return false;
   if (entries_.contains({effect.ino, *effect.name})) return false;
   const Tree& durable = window_.base_.durable;
-  const Inode* dir = durable.Find(effect.ino);
   const Entry* old = durable.FindEntry(effect.ino, *effect.name);
   const Inode* moved = durable.Find(effect.child);
-  return dir != nullptr && dir->mtime > effect.time && old != nullptr && Logged(old->ino) &&
-         old->ino >= window_.base_.first_new && moved != nullptr && moved->links == 0;
+  return old != nullptr && Logged(old->ino) && old->ino >= window_.base_.first_new &&
+         moved != nullptr && moved->links == 0;
+}
+
+// A durable entry of the directory that is younger than this rename was synced by itself: the
+// directory's time of change is that of its youngest durable entry.
+bool WindowBuilder::YoungerEntryDurable(const Effect& effect) const {
+  const Inode* dir = window_.base_.durable.Find(effect.ino);
+  return dir != nullptr && dir->mtime > effect.time;
 }
 
 void WindowBuilder::WaitForReplacement(std::uint32_t index, std::uint32_t node) {

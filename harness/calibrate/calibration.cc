@@ -18,6 +18,7 @@
 
 #include "common/fd.h"
 #include "common/log.h"
+#include "common/rng.h"
 #include "harness/calibrate/worker.h"
 #include "harness/cpu.h"
 
@@ -269,6 +270,8 @@ std::vector<CalibrationJob> JobsOfOneRound(const CalibrationSpec& spec) {
       }
     }
   }
+  Rng rng(spec.seed);
+  for (std::size_t i = jobs.size(); i > 1; --i) std::swap(jobs[i - 1], jobs[rng.Below(i)]);
   return jobs;
 }
 

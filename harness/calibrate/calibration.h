@@ -39,7 +39,8 @@ struct CalibrationJob {
   std::uint64_t round = 0;
 };
 
-// The runs of one round; job n of a calibration is run n % size of round n / size.
+// The runs of one round, in an order that follows from the seed, so that a round cut short has some
+// of everything; job n of a calibration is run n % size of round n / size.
 [[nodiscard]] std::vector<CalibrationJob> JobsOfOneRound(const CalibrationSpec& spec);
 
 struct SeenTree {

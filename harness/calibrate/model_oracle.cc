@@ -40,6 +40,7 @@ std::string TextOf(const std::vector<NameSeen>& names) {
       entry.text = "L[" + name.bytes.substr(kLink.size()) + "]";
     } else {
       entry.text = FileText(name.bytes, name.links, name.mode);
+      for (const std::string& xattr : name.xattrs) entry.text += " x" + xattr;
     }
     entries.push_back(std::move(entry));
   }

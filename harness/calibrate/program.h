@@ -9,7 +9,7 @@
 //   store F TEXT @OFFSET                    into a shared mapping
 //   truncate F SIZE | allocate F OFFSET LENGTH [keep] | punch F OFFSET LENGTH
 //   chmod F MODE | copy F NEW | fsync F | fdatasync F | sync | close F
-//   setxattr F KEY VALUE                    of these, models say nothing
+//   setxattr F KEY VALUE
 //
 // TEXT is runs of one byte, `a*4096,0*10`; the character 0 is the byte NUL. A file stays open until
 // it is closed; a rename takes the open file along.

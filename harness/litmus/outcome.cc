@@ -27,6 +27,10 @@ void AddNames(const Tree& tree, const ContentStore& store, Ino dir, const std::s
     } else {
       seen.bytes.resize(inode.size);
       inode.content.Read(store, 0, std::as_writable_bytes(std::span(seen.bytes)));
+      for (auto xattr = inode.xattrs.Begin(); xattr.valid(); xattr.Next()) {
+        seen.xattrs.push_back(xattr.key());
+      }
+      std::ranges::sort(seen.xattrs);
       std::ranges::replace(seen.bytes, static_cast<char>(ContentStore::kStaleByte), '?');
     }
     names.push_back(std::move(seen));
@@ -37,8 +41,11 @@ std::string LetterOf(const Observation& observation, const std::vector<NameSeen>
   const auto found = std::ranges::find(tree, observation.path, &NameSeen::path);
   if (found == tree.end()) return "A";
   for (const auto& [letter, value] : observation.letters) {
+    constexpr std::string_view kXattr = "xattr:";
     const bool is = value.starts_with("mode:") ? value == fmt::format("mode:{:o}", found->mode)
-                                               : value == found->bytes && !found->directory;
+                    : value.starts_with(kXattr)
+                        ? std::ranges::count(found->xattrs, value.substr(kXattr.size())) > 0
+                        : value == found->bytes && !found->directory;
     if (is) return letter;
   }
   if (found->directory) return "D";
@@ -69,6 +76,7 @@ std::string ShowOutcome(const std::vector<NameSeen>& tree) {
     text += seen.bytes.starts_with("-> ") ? " " + seen.bytes : "=" + ShowRuns(seen.bytes);
     if (seen.links > 1) text += fmt::format(" nl{}", seen.links);
     if (seen.mode != 0644) text += fmt::format(" m{:o}", seen.mode);
+    for (const std::string& name : seen.xattrs) text += " x" + name;
   }
   return text.empty() ? "(nothing)" : text;
 }

@@ -19,14 +19,15 @@ struct NameSeen {
   bool directory = false;
   std::string bytes;  // Of a file; '?' is a byte from before. Of a symbolic link "-> TARGET".
   std::uint32_t links = 1;
-  unsigned mode = 0644;  // Of a file.
+  unsigned mode = 0644;                  // Of a file.
+  std::vector<std::string> xattrs = {};  // Names, of a file, in order.
   friend auto operator<=>(const NameSeen&, const NameSeen&) = default;
 };
 
 // Trees, each as its names by path.
 using OutcomeSet = std::set<std::vector<NameSeen>>;
 
-// "d/; f=o*10; g= nl2 m600": how outcomes are shown and compared.
+// "d/; f=o*10; g= nl2 m600 xuser.k": how outcomes are shown and compared.
 [[nodiscard]] std::string ShowOutcome(const std::vector<NameSeen>& tree);
 
 // The letters of the program's observations.

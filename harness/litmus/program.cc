@@ -12,24 +12,16 @@ struct CallWords {
   std::size_t least;  // Arguments.
   std::size_t most;
 };
-constexpr std::array<CallWords, 18> kCalls{{
-    {"create", LitmusCall::kCreate, 1, 1},
-    {"mkdir", LitmusCall::kMkdir, 1, 1},
-    {"symlink", LitmusCall::kSymlink, 2, 2},
-    {"link", LitmusCall::kLink, 2, 2},
-    {"unlink", LitmusCall::kUnlink, 1, 1},
-    {"rmdir", LitmusCall::kRmdir, 1, 1},
-    {"rename", LitmusCall::kRename, 2, 2},
-    {"write", LitmusCall::kWrite, 2, 4},
-    {"store", LitmusCall::kStore, 3, 3},
-    {"truncate", LitmusCall::kTruncate, 2, 2},
-    {"allocate", LitmusCall::kAllocate, 3, 4},
-    {"punch", LitmusCall::kPunch, 3, 3},
-    {"chmod", LitmusCall::kChmod, 2, 2},
-    {"copy", LitmusCall::kCopy, 2, 2},
-    {"fsync", LitmusCall::kFsync, 1, 1},
-    {"fdatasync", LitmusCall::kFdatasync, 1, 1},
-    {"sync", LitmusCall::kSync, 0, 0},
+constexpr std::array<CallWords, 19> kCalls{{
+    {"create", LitmusCall::kCreate, 1, 1},     {"mkdir", LitmusCall::kMkdir, 1, 1},
+    {"symlink", LitmusCall::kSymlink, 2, 2},   {"link", LitmusCall::kLink, 2, 2},
+    {"unlink", LitmusCall::kUnlink, 1, 1},     {"rmdir", LitmusCall::kRmdir, 1, 1},
+    {"rename", LitmusCall::kRename, 2, 2},     {"write", LitmusCall::kWrite, 2, 4},
+    {"store", LitmusCall::kStore, 3, 3},       {"truncate", LitmusCall::kTruncate, 2, 2},
+    {"allocate", LitmusCall::kAllocate, 3, 4}, {"punch", LitmusCall::kPunch, 3, 3},
+    {"chmod", LitmusCall::kChmod, 2, 2},       {"copy", LitmusCall::kCopy, 2, 2},
+    {"fsync", LitmusCall::kFsync, 1, 1},       {"fdatasync", LitmusCall::kFdatasync, 1, 1},
+    {"sync", LitmusCall::kSync, 0, 0},         {"setxattr", LitmusCall::kSetxattr, 3, 3},
     {"close", LitmusCall::kClose, 1, 1},
 }};
 
@@ -115,7 +107,8 @@ class LitmusParser {
       const std::size_t equals = words[i].find('=');
       if (equals != 1) return Bad("a letter, `=`, and what it stands for");
       const std::string_view value = words[i].substr(2);
-      const auto bytes = value.starts_with("mode:") ? std::string(value) : ParseRuns(value);
+      const bool attribute = value.starts_with("mode:") || value.starts_with("xattr:");
+      const auto bytes = attribute ? std::string(value) : ParseRuns(value);
       if (!bytes) return Bad("not a text: '" + std::string(value) + "'");
       observation.letters.emplace_back(words[i].substr(0, 1), *bytes);
     }
@@ -158,6 +151,10 @@ class LitmusParser {
       case LitmusCall::kLink:
       case LitmusCall::kRename:
       case LitmusCall::kCopy: step.other = words[2]; return {};
+      case LitmusCall::kSetxattr:
+        step.other = words[2];
+        step.bytes = words[3];
+        return {};
       case LitmusCall::kSymlink:
         step.other = words[1];
         step.path = words[2];

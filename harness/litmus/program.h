@@ -20,12 +20,13 @@
 //                                           a file that is not there is made first
 //   store F TEXT @OFFSET                    into a shared mapping, written back page by page
 //   truncate F SIZE | allocate F OFFSET LENGTH [keep] | punch F OFFSET LENGTH
+//   setxattr F KEY VALUE
 //   chmod F MODE | copy F NEW | fsync F | fdatasync F | sync | close F (does nothing)
 // TEXT is runs of one byte, `a*4096,0*10`; the character 0 is the byte NUL.
 //
 // What is found at a path has a letter: one that `observe` gives it (for a text, or for
-// `mode:600`), or A absent, D directory, E empty, 0 NULs only, G with bytes from before, P anything
-// else. Letters of several `observe` lines are put together in order: `ON`.
+// `mode:600`, or for `xattr:KEY`), or A absent, D directory, E empty, 0 NULs only, G with bytes
+// from before, P anything else. Letters of several `observe` lines are put together in order: `ON`.
 #pragma once
 
 #include <cstdint>
@@ -60,6 +61,7 @@ enum class LitmusCall : std::uint8_t {
   kFsync,
   kFdatasync,
   kSync,
+  kSetxattr,
   kClose,
 };
 
@@ -68,8 +70,8 @@ enum class WriteFlag : std::uint8_t { kNone, kSync, kDsync };
 struct LitmusStep {
   LitmusCall call = LitmusCall::kClose;
   std::string path;
-  std::string other;  // link, rename, copy: the new name. symlink: the target.
-  std::string bytes;  // write, store.
+  std::string other;  // link, rename, copy: the new name. symlink: the target. setxattr: the key.
+  std::string bytes;  // write, store; setxattr: the value.
   std::optional<std::uint64_t> offset;
   std::uint64_t number = 0;  // truncate: size; allocate, punch: length; chmod: mode.
   bool keep_size = false;
@@ -78,7 +80,8 @@ struct LitmusStep {
 
 struct Observation {
   std::string path;
-  std::vector<std::pair<std::string, std::string>> letters;  // Letter; bytes, or "mode:600".
+  std::vector<std::pair<std::string, std::string>>
+      letters;  // Letter; bytes, "mode:600" or "xattr:KEY".
 };
 
 struct LitmusProgram {

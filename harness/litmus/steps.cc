@@ -82,6 +82,8 @@ class Performer {
         change.mode = static_cast<mode_t>(step.number);
         return Code(engine_.SetAttributes(caller_, ino, change));
       }
+      case LitmusCall::kSetxattr:
+        return Code(engine_.SetXattr(caller_, ino, step.other, step.bytes, 0));
       case LitmusCall::kCopy:
         return Code(engine_.CopyRange(caller_, ino, 0, At(step.other), 0, size));
       case LitmusCall::kFdatasync: return Code(engine_.Barrier(caller_, OpKind::kFdatasync, ino));

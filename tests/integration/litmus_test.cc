@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <string>
@@ -65,6 +66,9 @@ void DoCall(const LitmusStep& step) {
       EXPECT_EQ(truncate(path, static_cast<off_t>(step.number)), 0);
       break;
     case LitmusCall::kChmod: EXPECT_EQ(chmod(path, static_cast<mode_t>(step.number)), 0); break;
+    case LitmusCall::kSetxattr:
+      EXPECT_EQ(setxattr(path, other, step.bytes.data(), step.bytes.size(), 0), 0);
+      break;
     case LitmusCall::kAllocate:
     case LitmusCall::kPunch: Allocate(step); break;
     case LitmusCall::kFsync:

@@ -2,7 +2,7 @@
 """What each persistence model allows a litmus program to leave, worked out a second time.
 
 Shares no code with fusefs/core; only the programs and the model files are the same. At every place
-of a program its pending effects are cut into atoms with what each needs (docs/crash-models.md says
+of a program its pending effects are cut into atoms with what each needs (docs/crash-models.md has
 the rules); every set of atoms that has what it needs is a crash.
 
     enumerate.py MODELS_DIR FILE...            prints: PROGRAM MODEL COUNT FINGERPRINT LETTERS...
@@ -13,53 +13,50 @@ import pathlib
 import sys
 
 from litmus_files import read_models, read_program, runs_of, show_runs
-from litmus_history import PAGE, ROOT, SECTOR, History, apply, links, mapped, read, up
+from litmus_history import PAGE, ROOT, History, links, up
 
 
 class Atoms:
-    """The pending effects as atoms: what each needs, and parts (place, effect, atom hiding it)."""
+    """The pending effects as atoms: what versions each puts into cells, what it needs, whose it is."""
 
     def __init__(self, history, rules, tear):
         self.h, self.rules, self.tear = history, rules, tear
-        self.unit = SECTOR if tear == 'sector' else PAGE
         self.base, self.now = dict(history.base), dict(history.base)
         self.atoms, self.newest, self.bundles, self.fresh = [], {}, {}, set()
         self.chain, self.this, self.overtakes = set(), set(), False
-        pending = list(enumerate(history.pending))
-        for op, group in itertools.groupby(pending, key=lambda pair: pair[1]['op']):
+        for op, effects in itertools.groupby(history.pending, key=lambda e: e['op']):
             if self.this:
                 self.chain = self.this | (self.chain if self.overtakes else set())
             self.op, self.this, self.overtakes, self.replaces = op, set(), False, None
             self.pieces, self.sizes, self.waits, self.size_before = [], [], set(), {}
-            self.operation(list(group))
+            self.operation(list(effects))
 
     def operation(self, effects):
-        self.grows = any(e['role'] == 'written' for _, e in effects)
-        if len(effects) > 1 and effects[0][1]['grp'] == 'rename':
-            self.rename(*effects[0], *effects[1])
-        if effects[0][1]['grp'] == 'trunc':
-            for i, e in effects:
-                if e['grp'] == 'trunc' and e['k'] == 'd':
-                    self.free(i, e['ino'], e['lo'])
-                if e['role'] == 'tail' and self.rules['truncated-tail'] == 'first':
-                    self.data(i, e)
-                    self.waits |= {piece[2] for piece in self.pieces}
-        for i, e in effects:
-            cell = (e['k'], e['ino'], e['name']) if e['k'] == 'n' else (e['k'], e['ino'])
-            if e['k'] == 'd':
-                if e['role'] != 'tail' or self.rules['truncated-tail'] != 'first':
-                    self.data(i, e)
-            elif self.now.get(cell, 0) != e.get('value', e.get('child')):
-                self.value(i, e, cell)
-            apply(self.now, e)
-        for i, e, before in self.sizes:
-            self.written(i, e, before)
+        self.grows = any(e['role'] == 'written' for e in effects)
+        if len(effects) > 1 and effects[0]['grp'] == 'rename':
+            self.rename(*effects)
+        first = [e for e in effects if e['role'] == 'tail' and self.rules['truncated-tail'] == 'first']
+        for e in effects:
+            if e['grp'] == 'trunc' and e['k'] == 'd':
+                self.free(e, e['ino'], e['lo'])
+        for e in first:
+            self.data(e)
+            self.waits |= {piece[2] for piece in self.pieces}
+        for e in effects:
+            if e['k'] == 'd' and e not in first:
+                self.data(e)
+            elif e['k'] != 'd' and self.now.get(e['put'][0][0], 0) != e['put'][0][1]:
+                self.value(e, *e['put'][0])
+            self.now.update(e['put'])
+        for e, before in self.sizes:
+            self.written(e, before, e['put'][0][1])
 
     def atom(self, bundle=None, chained=False):
+        """A new atom, or that of the op's bundle."""
         if bundle and (self.op, bundle) in self.bundles:
             return self.bundles[self.op, bundle]
         needs = set(self.chain) if chained and not self.overtakes else set()
-        self.atoms.append(dict(needs=needs, parts=[]))
+        self.atoms.append(dict(needs=needs, put=[], of=set()))
         self.bundles[self.op, bundle] = new = len(self.atoms) - 1
         self.this |= {new} if chained else set()
         return new
@@ -80,55 +77,45 @@ class Atoms:
         whole = e['grp'] and self.rules[{'trunc': 'truncate'}.get(e['grp'], e['grp'])] == 'whole'
         return self.atom(e['grp'] if whole else None, ordered)
 
-    def put(self, atom, i, e, cells, hidden_by=None):
-        self.atoms[atom]['parts'].append((i, e, hidden_by))
-        for cell in cells:
+    def put(self, atom, e, versions):
+        self.atoms[atom]['of'].add(e['number'])
+        for cell, version in versions:
             self.atoms[atom]['needs'] |= {self.newest.get(cell, atom)} - {atom}
+            self.atoms[atom]['put'].append((cell, version))
             self.newest[cell] = atom
 
-    def units(self, e):
-        return [('d', e['ino'], u) for u in range(e['lo'] // self.unit, up(e['hi'], self.unit) // self.unit)]
+    def need(self, atom, others):
+        self.atoms[atom]['needs'] |= set(others) - {atom}
 
-    def stale(self, i, ino, lo, length):
-        atom, e = self.atom(), dict(k='d', ino=ino, lo=lo, hi=lo + length, data=b'?' * length)
-        self.atoms[atom]['parts'].append((i, e, None))
-        return atom
-
-    def data(self, i, e):
+    def data(self, e):
         if e['grp'] and self.rules['truncate'] == 'whole':
-            return self.put(self.atom_for(e), i, e, self.units(e))
-        size = self.size_before.setdefault(e['ino'], self.now.get(('s', e['ino']), 0))
-        for _, ino, unit in self.units(e):
-            lo, hi = max(e['lo'], unit * self.unit), min(e['hi'], (unit + 1) * self.unit)
-            data = e['data'][lo - e['lo']:hi - e['lo']] if e['data'] else bytes(hi - lo)
-            if read(self.now, ino, lo, hi) == data:
+            return self.put(self.atom_for(e), e, e['put'])
+        ino, unit = e['ino'], self.h.unit
+        size = self.size_before.setdefault(ino, self.now.get(('s', ino), 0))
+        for cell, version in e['put']:
+            if (self.now.get(cell) or bytes(unit)) == (version or bytes(unit)):
                 continue
-            page, block = lo // PAGE, 'inside'
-            if (ino, page) in self.fresh or not mapped(self.now, ino, page):
+            page, block = cell[2] * unit // PAGE, 'inside'
+            mapped = self.h.mapped(self.now, ino, page)
+            if (ino, page) in self.fresh or not mapped:
                 self.fresh.add((ino, page))
                 block = 'fresh'
             elif size < (page + 1) * PAGE:
                 block = 'tail'
-            stale = self.rules['fresh'] == 'stale' and self.tear != 'none' \
-                and not mapped(self.now, ino, page) and self.stale(i, ino, unit * self.unit, self.unit)
+            if self.rules['fresh'] == 'stale' and self.tear != 'none' and not mapped:
+                self.put(self.atom(), e, [(cell, b'?' * unit)])
             atom = self.data_atom(e, page, block)
-            if stale is not False:
-                self.atoms[stale]['needs'] |= {self.newest.get(('d', ino, unit), stale)} - {stale}
-            self.put(atom, i, dict(e, lo=lo, hi=hi, data=e['data'] and data), [('d', ino, unit)])
-            if stale is not False:
-                self.atoms[stale]['parts'] = [p[:2] + (atom,) for p in self.atoms[stale]['parts']]
-                self.atoms[atom]['needs'].add(stale)
-            self.pieces.append((ino, lo, atom, block))
+            self.put(atom, e, [(cell, version)])
+            self.pieces.append((ino, max(e['lo'], cell[2] * unit), atom, block))
 
     def data_atom(self, e, page, block):
-        if self.tear == 'none' or self.rules['order'] == 'calls':
+        whole_tail = e['role'] == 'tail' and self.rules['truncated-tail'] == 'whole'
+        if self.tear == 'none' or self.rules['order'] == 'calls' or whole_tail:
             return self.atom_for(e)
         if e['role'] == 'tail':
-            if self.rules['truncated-tail'] == 'whole':
-                return self.atom_for(e)
             atom = self.atom()
             cut = self.bundles.get((self.op, 'call' if self.rules['order'] == 'journal' else 'trunc'))
-            self.atoms[atom]['needs'] |= {cut} if self.rules['truncated-tail'] == 'last' else set()
+            self.need(atom, {cut} if self.rules['truncated-tail'] == 'last' else ())
             return atom
         if self.rules['data'] == 'journal':
             if self.grows:
@@ -143,176 +130,148 @@ class Atoms:
             return self.atom(None if unit == 'page' else ('fresh', page // 2 if unit == 'two-pages' else 0))
         return self.atom('over' if self.rules['overwrite'] == 'call' else None)
 
-    def value(self, i, e, cell):
+    def value(self, e, cell, version):
         before = self.now.get(cell, 0)
         if e['role'] == 'written':
             if self.rules['size-steps'] != 'part' and self.tear != 'none':
-                return self.sizes.append((i, e, before))
-            return self.size_step(i, e, None, e['value'])
-        if e['k'] == 'n' and not e['child'] and not e['grp'] and links(self.now, before) == 1:
-            self.free(i, before, 0)
+                return self.sizes.append((e, before))
+            return self.size_step(e, None, version)
+        if e['k'] == 'n' and not e['grp']:
+            self.overtakes = self.rules['logged-names'] == 'free' and (version or before) in self.h.logged
+            if not version and links(self.now, before) == 1:
+                self.free(e, before, 0)
         atom = self.atom_for(e)
-        self.put(atom, i, e, [cell])
-        self.atoms[atom]['needs'] |= self.waits - {atom}
+        self.put(atom, e, e['put'])
+        self.need(atom, self.waits)
         rule = self.rules['replace']
-        if i == self.replaces and not (rule == 'old-data' and not self.base.get(('s', e['child']), 0)):
+        if e is self.replaces and not (rule == 'old-data' and not self.base.get(('s', version), 0)):
             wanted = dict(nothing='', size='s').get(rule, 'sd')
-            self.atoms[atom]['needs'] |= {
-                a for key, a in self.newest.items() if key[0] in wanted and key[1] == e['child']} if wanted else set()
+            self.need(atom, {a for key, a in self.newest.items() if key[0] in wanted and key[1] == version})
 
-    def written(self, i, e, before):
-        value, steps, ino = e['value'], self.rules['size-steps'], e['ino']
+    def written(self, e, before, value):
+        steps, ino = self.rules['size-steps'], e['ino']
         mine = [piece for piece in self.pieces if piece[0] == ino]
         if steps == 'call':
-            return self.size_step(i, e, 0, value)
+            return self.size_step(e, 0, value)
         if steps == 'tail':
             tail = up(self.size_before[ino]) if any(p[3] == 'tail' for p in mine) else 0
             if before < tail:
-                self.size_step(i, e, 0, min(value, tail))
-            return self.size_step(i, e, 1, value) if value > tail else None
+                self.size_step(e, 0, min(value, tail))
+            return self.size_step(e, 1, value) if value > tail else None
         step = PAGE if steps == 'page' else 2 * PAGE
         for at in range((max(before, min([value] + [p[1] for p in mine])) // step + 1) * step, value, step):
-            self.size_step(i, e, at, at)
-        return self.size_step(i, e, up(value, step), value)
+            self.size_step(e, at, at)
+        return self.size_step(e, up(value, step), value)
 
-    def size_step(self, i, e, step, value):
+    def size_step(self, e, step, value):
         journal = self.rules['order'] == 'journal' and self.h.journalled(e)
         if step is None:
             atom = self.atom_for(e)
-        elif self.rules['data'] == 'journal':
-            atom = self.atom('call', journal)
         else:
-            atom = self.atom(('size', step), journal)
-        self.put(atom, i, dict(e, value=value), [('s', e['ino'])])
+            atom = self.atom('call' if self.rules['data'] == 'journal' else ('size', step), journal)
+        self.put(atom, e, [(('s', e['ino']), value)])
         after, beyond = self.rules['size-after'], value > up(self.size_before.get(e['ino'], 0))
         waits = dict(fresh=after in ('fresh', 'tail-and-fresh', 'data'), inside=False,
                      tail=after == 'data' or beyond and after in ('tail', 'tail-and-fresh'))
-        self.atoms[atom]['needs'] |= {a for ino, lo, a, block in self.pieces
-                                      if ino == e['ino'] and lo < value and waits[block]} - {atom}
+        self.need(atom, {a for ino, lo, a, block in self.pieces
+                         if ino == e['ino'] and lo < value and waits[block]})
 
-    def rename(self, i, source, j, target):
-        cell = ('n', target['ino'], target['name'])
-        old, moved = self.now.get(cell, 0), target['child']
-        self.overtakes = self.rules['logged-rename'] == 'free' and moved in self.h.logged
+    def rename(self, source, target):
+        cell, moved = target['put'][0]
+        old = self.now.get(cell, 0)
+        self.overtakes = self.rules['logged-names'] == 'free' and moved in self.h.logged
         if not old or old == moved:
             return
-        self.replaces = j
-        lost = self.rules['lost-replacement'] if cell not in self.newest and old in self.h.logged \
-            and old >= self.h.first_new and not links(self.base, moved) \
-            and self.h.settled.get(target['ino'], 0) > target['op'] else 'never'
-        if self.rules['rename'] == 'split' or lost == 'may':
-            self.put(self.atom(), j, dict(target, child=0), [cell])
-        if lost == 'must':
+        self.replaces = target
+        lost = self.rules['lost-replacement'] != 'never' and cell not in self.newest \
+            and old in self.h.logged and old >= self.h.first_new and not links(self.base, moved)
+        younger = self.h.settled.get(target['ino'], 0) > target['op']
+        if lost and self.rules['lost-replacement'] == 'must' and younger:
             self.base[cell] = self.now[cell] = 0
+        elif lost or self.rules['rename'] == 'split':
+            self.put(self.atom(), target, [(cell, 0)])
 
-    def free(self, i, ino, lo):
-        if self.rules['reuse'] == 'at-once' and self.tear != 'none':
-            size = self.now.get(('s', ino), 0)
-            for page in range(lo // PAGE, up(size) // PAGE):
-                if mapped(self.now, ino, page):
-                    atom = self.stale(i, ino, page * PAGE, min(PAGE, size - page * PAGE))
-                    self.atoms[atom]['needs'] |= {
-                        a for key, a in self.newest.items()
-                        if key[:2] == ('d', ino) and key[2] * self.unit // PAGE == page}
-                    self.waits.add(atom)
+    def free(self, e, ino, lo):
+        """The blocks of a file from there on may hold other bytes, before they are gone."""
+        size, unit = self.now.get(('s', ino), 0), self.h.unit
+        if self.rules['reuse'] == 'after-commit' or self.tear == 'none':
+            return
+        for page in range(lo // PAGE, up(size) // PAGE):
+            if self.h.mapped(self.now, ino, page):
+                atom = self.atom()
+                self.waits.add(atom)
+                for at in range(page * PAGE, min(size, (page + 1) * PAGE), unit):
+                    shown, cell = min(unit, size - at), ('d', ino, at // unit)
+                    rest = (self.now.get(cell) or bytes(unit))[shown:]
+                    self.put(atom, e, [(cell, b'?' * shown + rest)])
 
     def states(self):
-        """Every crash, as the cells that differ from the durable ones. Atoms that need nothing of each
-        other are independent, so their sets are worked out apart."""
-        group, order = list(range(len(self.atoms))), []
-        while len(order) < len(self.atoms):
-            order += [i for i, atom in enumerate(self.atoms)
-                      if i not in order and atom['needs'] <= set(order)]
-        for i, atom in enumerate(self.atoms):
-            for j in atom['needs']:
-                a, b = group[i], group[j]
-                group = [b if g == a else g for g in group]
-        alone = []
-        for g in sorted(set(group)):
-            sets = [frozenset()]
-            for i in [i for i in order if group[i] == g]:
-                sets += [s | {i} for s in sets if self.atoms[i]['needs'] <= s]
-            alone.append({frozenset(self.cells(s).items()) for s in sets})
-        for choice in itertools.product(*alone):
-            yield dict(itertools.chain(*choice))
-
-    def cells(self, kept):
-        cells = Over(self.base)
-        parts = sorted(((i, a, e) for a in kept for i, e, hidden_by in self.atoms[a]['parts']
-                        if hidden_by not in kept), key=lambda part: part[:2])
-        for _, _, e in parts:
-            apply(cells, e)
-        return cells
+        """Every crash, as the cells that differ from the durable ones."""
+        left, states = set(range(len(self.atoms))), {frozenset(): {}}
+        while left:
+            i = next(i for i in sorted(left) if not self.atoms[i]['needs'] & left)
+            left.remove(i)
+            for kept, cells in list(states.items()):
+                if self.atoms[i]['needs'] <= kept:
+                    states[kept | {i}] = cells | dict(self.atoms[i]['put'])
+        return states.values()
 
 
-class Over(dict):
-    """Cells over others that stay as they are."""
-
-    def __init__(self, under):
-        super().__init__()
-        self.under = under
-
-    def get(self, key, default=None):
-        return self[key] if key in self else self.under.get(key, default)
-
-
-def tree_of(cells, types):
-    """[(path, contents, text)]; a directory has no contents."""
-    inside, reach, todo, lead = {}, [], [(ROOT, '')], {}
-    for key, child in cells.items():
-        if key[0] == 'n' and child:
-            inside.setdefault(key[1], []).append((key[2], child))
+def tree_of(cells, history):
+    """{path: (contents, text, marks)}; a directory has no contents."""
+    inside, reach, names, todo = {}, [], {}, [(ROOT, '')]
+    for cell, child in cells.items():
+        if cell[0] == 'n' and child:
+            inside.setdefault(cell[1], []).append((cell[2], child))
     while todo:
         directory, at = todo.pop()
         for name, child in inside.get(directory, []):
             reach.append((at + name, child))
-            lead.setdefault(child, set()).add((directory, name))
-            if types[child] == 'd':
-                todo.append((child, at + name + '/'))
-    tree = []
+            names.setdefault(child, set()).add((directory, name))
+            todo += [(child, at + name + '/')] if history.types[child] == 'd' else []
+    tree = {}
     for path, ino in sorted(reach):
-        if types[ino] == 'd':
-            tree.append((path, None, '/', 0))
-        elif types[ino][0] == 'l':
-            tree.append((path, b'-> ', ' -> ' + types[ino][1:], 0))
+        kind, mode = history.types[ino], cells['m', ino]
+        if kind == 'd':
+            tree[path] = None, '/', []
+        elif kind[0] == 'l':
+            tree[path] = b'-> ', ' -> ' + kind[1:], []
         else:
-            data, mode = read(cells, ino, 0, cells.get(('s', ino), 0)), cells['m', ino]
-            tail = (f' nl{len(lead[ino])}' if len(lead[ino]) > 1 else '') + (f' m{mode:o}' if mode != 0o644 else '')
-            tree.append((path, data, '=' + show_runs(data) + tail, mode))
+            data = history.read(cells, ino, 0, cells.get(('s', ino), 0))
+            marks = [f' nl{len(names[ino])}', f' m{mode:o}']
+            marks += sorted(' x' + cell[2] for cell in cells if cell[:2] == ('x', ino))
+            shown = ''.join(mark for mark in marks if mark not in (' nl1', ' m644'))
+            tree[path] = data, '=' + show_runs(data) + shown, marks
     return tree
 
 
 def letter(tree, path, letters):
-    for at, data, _, mode in tree:
-        if at == path:
-            for name, value in letters:
-                if value == f'mode:{mode:o}' or ':' not in value and data == runs_of(value):
-                    return name
-            return 'D' if data is None else 'E' if not data else 'G' if b'?' in data \
-                else 'P' if any(data) else '0'
-    return 'A'
+    if path not in tree:
+        return 'A'
+    data, _, marks = tree[path]
+    for name, value in letters:
+        mark = value.replace('mode:', ' m').replace('xattr:', ' x')
+        if mark in marks or ':' not in value and data == runs_of(value):
+            return name
+    return 'D' if data is None else 'E' if not data else 'G' if b'?' in data else 'P' if any(data) else '0'
 
 
 def outcomes(program, rules):
     """{outcome as text: letters}"""
-    history = History(rules, program['tear'], Atoms)
-    for words in program['setup'] + [['sync']]:
-        history.step(words)
-    found = {}
+    history, found = History(rules, program['tear'], Atoms), {}
 
     def look():
         atoms = Atoms(history, rules, history.tear)
-        for state in atoms.states():
-            tree = tree_of({**atoms.base, **state}, history.types)
-            text = '; '.join(path + text for path, _, text, _ in tree) or '(nothing)'
-            if text not in found:
-                found[text] = ''.join(letter(tree, *seen) for seen in program['observe'])
-    if program['crash'] == 'anywhere':
-        look()
-    for words in program['run']:
+        for cells in {frozenset(state.items()) for state in atoms.states()}:
+            tree = tree_of(atoms.base | dict(cells), history)
+            text = '; '.join(path + text for path, (_, text, _) in tree.items()) or '(nothing)'
+            found[text] = ''.join(letter(tree, *seen) for seen in program['observe'])
+    for words in program['setup'] + [['sync']]:
         history.step(words)
+    for words in program['run']:
         if program['crash'] == 'anywhere':
             look()
+        history.step(words)
     look()
     return found
 
@@ -329,10 +288,9 @@ def main(args):
         program, rules = read_program(pathlib.Path(args[3])), read_models(args[2])[args[1]]
         print('\n'.join(sorted(outcomes(program, rules))))
         return
-    models = read_models(args[0])
     for path in map(pathlib.Path, args[1:]):
         program = read_program(path)
-        for model, rules in models.items():
+        for model, rules in read_models(args[0]).items():
             found = outcomes(program, rules)
             letters = ' '.join(sorted(set(found.values())))
             print(path.stem, model, len(found), fingerprint(found), letters, flush=True)

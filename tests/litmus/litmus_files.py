@@ -2,25 +2,14 @@
 import pathlib
 import re
 
-POSIX = dict(
-    pair.split('=') for pair in '''order=none fsync=self fdatasync=data rename=whole truncate=whole
-    truncated-tail=free size-after=nothing size-steps=part size-order=free data=in-place
-    fresh-unit=page overwrite=unit fresh=zeros reuse=after-commit replace=nothing names=barrier
-    logged-rename=ordered lost-replacement=never tearing=as-asked sizes=barrier
-    attributes=barrier'''.split())
-
 
 def read_models(folder):
     texts = {p.stem: p.read_text() for p in pathlib.Path(folder).glob('*.model')}
 
     def rules(name):
-        out = dict(POSIX)
-        for line in texts[name].splitlines():
-            if line.startswith('like:'):
-                out = rules(line.split()[1])
-            elif line[:1].isalpha() and '=' in line and line.endswith(']'):
-                out[line.split('=')[0].strip()] = line.split('=')[1].split('[')[0].strip()
-        return out
+        like = re.search(r'^like: (\S+)', texts[name], re.MULTILINE)
+        others = {} if name == 'posix' else rules(like[1] if like else 'posix')
+        return others | dict(re.findall(r'^(\S+) = (\S+) \[', texts[name], re.MULTILINE))
     return {name: rules(name) for name in sorted(texts)}
 
 

@@ -1,53 +1,29 @@
-"""Carries a litmus program out: what is live, what is durable, and what is pending in between."""
+"""Carries a litmus program out: what is live, what is durable, and what is pending in between.
+
+A cell is ('n', directory, name), ('s', inode), ('m', inode), ('x', inode, key) or ('d', inode, unit).
+An effect puts new versions into cells; one of data is all of its unit, and None where no block is.
+"""
 from litmus_files import runs_of
 
-PAGE, SECTOR, ROOT = 4096, 512, 1
+PAGE, ROOT = 4096, 1
 
 
 def up(value, unit=PAGE):
     return -(-value // unit) * unit
 
 
-def apply(cells, e):
-    """Cells: ('n', directory, name), ('s', inode), ('m', inode), ('d', inode, sector)."""
-    if e['k'] == 'n':
-        cells['n', e['ino'], e['name']] = e['child']
-    elif e['k'] in 'sm':
-        cells[e['k'], e['ino']] = e['value']
-    else:
-        at = e['lo']
-        while at < e['hi']:
-            key, end = ('d', e['ino'], at // SECTOR), min(e['hi'], (at // SECTOR + 1) * SECTOR)
-            new = e['data'][at - e['lo']:end - e['lo']] if e['data'] else bytes(end - at)
-            old = cells.get(key) or bytes(SECTOR)
-            cells[key] = old[:at % SECTOR] + new + old[at % SECTOR + end - at:]
-            if not e['data'] and not any(cells[key]):
-                cells[key] = None
-            at = end
-
-
-def read(cells, ino, lo, hi):
-    data = b''.join(cells.get(('d', ino, s)) or bytes(SECTOR)
-                    for s in range(lo // SECTOR, up(hi, SECTOR) // SECTOR))
-    return data[lo % SECTOR:lo % SECTOR + hi - lo]
-
-
-def mapped(cells, ino, page):
-    return any(cells.get(('d', ino, s)) for s in range(page * 8, page * 8 + 8))
-
-
 def links(cells, ino):
-    return sum(key[0] == 'n' and child == ino for key, child in cells.items())
+    return sum(cell[0] == 'n' and child == ino for cell, child in cells.items())
 
 
 class History:
-    """Carries a program out and keeps what is pending."""
-
     def __init__(self, rules, tear, cut):
         self.cut = cut   # Makes atoms of what is pending: enumerate.Atoms.
         self.rules, self.tear = rules, 'none' if rules['tearing'] == 'never' else tear
+        self.unit = 512 if tear == 'sector' else PAGE
         self.live, self.base, self.types = {}, {}, {ROOT: 'd'}
-        self.pending, self.op, self.first_new, self.logged, self.settled = [], 0, ROOT, set(), {}
+        self.pending, self.op, self.made, self.first_new = [], 0, 0, ROOT
+        self.logged, self.settled = set(), {}
 
     def at(self, path):
         ino = ROOT
@@ -55,19 +31,31 @@ class History:
             ino = self.live.get(('n', ino, part), 0)
         return ino
 
-    def make(self, k, ino, grp='', role='', **more):
-        e = dict(more, k=k, ino=ino, op=self.op, grp=grp, role=role)
-        apply(self.live, e)
+    def read(self, cells, ino, lo, hi):
+        units = range(lo // self.unit, up(hi, self.unit) // self.unit)
+        data = b''.join(cells.get(('d', ino, unit)) or bytes(self.unit) for unit in units)
+        return data[lo % self.unit:lo % self.unit + hi - lo]
+
+    def mapped(self, cells, ino, page):
+        per_page = PAGE // self.unit
+        return any(cells.get(('d', ino, page * per_page + i)) for i in range(per_page))
+
+    def make(self, put, grp='', role='', **more):
+        kind, ino = put[0][0][:2]
+        self.made += 1
+        e = dict(more, put=put, k=kind, ino=ino, op=self.op, grp=grp, role=role, number=self.made)
+        self.live.update(put)
         self.pending.append(e)
-        if {'n': 'names', 's': 'sizes'}.get(k) and self.rules[{'n': 'names', 's': 'sizes'}[k]] == 'at-once' \
-                or k == 'm' and self.rules.get('attributes') == 'at-once':
-            self.settle([e])
-        elif grp == 'trunc' and k == 'd' and self.rules['sizes'] == 'at-once':
-            self.settle([p for p in self.pending if p['k'] == 'd' and p['ino'] == ino and p['hi'] > e['lo']])
+        if self.rules[dict(n='names', m='attributes', x='attributes').get(kind, 'sizes')] == 'at-once':
+            if kind != 'd':
+                self.settle({e['number']})
+            elif grp == 'trunc':
+                self.settle({p['number'] for p in self.pending
+                             if p['k'] == 'd' and p['ino'] == ino and p['hi'] > e['lo']})
 
     def name(self, path, child, grp=''):
         parent = self.at(path.rsplit('/', 1)[0]) if '/' in path else ROOT
-        self.make('n', parent, grp, name=path.rsplit('/', 1)[-1], child=child)
+        self.make([(('n', parent, path.rsplit('/', 1)[-1]), child)], grp, child=child)
 
     def new(self, path, kind):
         ino = max(self.types) + 1
@@ -75,13 +63,23 @@ class History:
         self.live['m', ino] = self.base['m', ino] = 0o644
         self.name(path, ino)
 
+    def data(self, ino, lo, hi, data=None, grp='', role=''):
+        put = []
+        for unit in range(lo // self.unit, up(hi, self.unit) // self.unit):
+            start, old = unit * self.unit, self.live.get(('d', ino, unit)) or bytes(self.unit)
+            begin, end = max(lo, start), min(hi, start + self.unit)
+            new = data[begin - lo:end - lo] if data else bytes(end - begin)
+            new = old[:begin - start] + new + old[end - start:]
+            put.append((('d', ino, unit), new if data or any(new) else None))
+        self.make(put, grp, role, lo=lo, hi=hi)
+
     def write(self, ino, lo, data):
         cut = up(lo) if lo % PAGE and lo + len(data) > up(lo) else lo + len(data)
         for begin, end in ((lo, cut), (cut, lo + len(data))):   # As the kernel cuts it.
             if begin < end:
-                self.make('d', ino, lo=begin, hi=end, data=data[begin - lo:end - lo])
+                self.data(ino, begin, end, data[begin - lo:end - lo])
                 if end > self.live.get(('s', ino), 0):
-                    self.make('s', ino, role='written', value=end)
+                    self.make([(('s', ino), end)], role='written')
 
     def step(self, words):
         self.op += 1
@@ -98,38 +96,40 @@ class History:
             self.name(path, 0, 'rename')
             self.name(args[0], ino, 'rename')
         elif call == 'chmod':
-            self.make('m', ino, value=int(args[0], 8))
+            self.make([(('m', ino), int(args[0], 8))])
+        elif call == 'setxattr':
+            self.make([(('x', ino, args[0]), args[1])])
         elif call == 'write':
             self.write(ino, ([int(a[1:]) for a in args if a[0] == '@'] + [size])[0], runs_of(args[0]))
             if args[-1] in ('sync', 'dsync'):
                 self.step(['fsync' if args[-1] == 'sync' else 'fdatasync', path])
         elif call == 'copy':
-            self.write(self.at(args[0]), 0, read(self.live, ino, 0, size))
+            self.write(self.at(args[0]), 0, self.read(self.live, ino, 0, size))
         elif call == 'store':
             data, lo = runs_of(args[0]), int(args[1][1:])
             for at in range(0, len(data), PAGE):
                 self.op += 1
-                self.make('d', ino, lo=lo + at, hi=lo + at + PAGE, data=data[at:at + PAGE])
+                self.data(ino, lo + at, lo + at + PAGE, data[at:at + PAGE])
         elif call == 'truncate':
             new, grp = int(args[0]), 'trunc' if int(args[0]) < size else ''
-            self.make('s', ino, grp, value=new)
+            self.make([(('s', ino), new)], grp)
             if grp and size > up(new):
-                self.make('d', ino, grp, lo=up(new), hi=size, data=None)
+                self.data(ino, up(new), size, grp=grp)
             if grp and new % PAGE:
-                self.make('d', ino, role='tail', lo=new, hi=min(up(new), size), data=None)
+                self.data(ino, new, min(up(new), size), role='tail')
         elif call == 'allocate' and len(args) < 3 and int(args[0]) + int(args[1]) > size:
-            self.make('s', ino, value=int(args[0]) + int(args[1]))
+            self.make([(('s', ino), int(args[0]) + int(args[1]))])
         elif call == 'punch':
-            self.make('d', ino, lo=int(args[0]), hi=min(size, int(args[0]) + int(args[1])), data=None)
+            self.data(ino, int(args[0]), min(size, int(args[0]) + int(args[1])))
         elif call in ('fsync', 'fdatasync', 'sync'):
             self.barrier(call, ino)
 
-    def settle(self, effects):
-        for e in effects:
-            apply(self.base, e)
-            if e['k'] == 'n':
-                self.settled[e['ino']] = e['op']
-        self.pending = [e for e in self.pending if not any(e is d for d in effects)]
+    def settle(self, numbers):
+        for e in self.pending:
+            if e['number'] in numbers:
+                self.base.update(e['put'])
+                self.settled[e['ino']] = e['op'] if e['k'] == 'n' else self.settled.get(e['ino'], 0)
+        self.pending = [e for e in self.pending if e['number'] not in numbers]
 
     def barrier(self, call, ino):
         if call == 'sync':
@@ -137,55 +137,70 @@ class History:
         elif self.types[ino] == 'c':
             self.logged = self.logged | {ino}
         every = call == 'sync' or self.rules['order'] == 'calls'
-        self.settle(self.pending if every else self.scope(call, ino))
+        self.settle({e['number'] for e in self.pending} if every else self.scope(call, ino))
 
     def scope(self, call, ino):
-        """What fsync or fdatasync of an inode makes durable."""
+        """The numbers of what fsync or fdatasync of an inode makes durable."""
         mode, pending = self.rules['fsync'], self.pending
         data_only = call == 'fdatasync' and self.rules['fdatasync'] != 'as-fsync' and self.types[ino] == 'c'
-        took = {i for i, e in enumerate(pending) if e['ino'] == ino and (not data_only or e['k'] in 'sd')}
+        took = {e['number'] for e in pending if e['ino'] == ino and (not data_only or e['k'] in 'sd')}
+        entries = [e for e in pending if e['k'] == 'n']
         new_name = self.rules['fdatasync'] == 'data-and-new-name' and not links(self.base, ino)
 
-        def names(of, every):   # Entries that lead to an inode, then those of their directories.
-            leads = [i for i, e in enumerate(pending) if e['k'] == 'n' and e['child'] == of]
-            for i in leads if every else leads[-1:]:
-                if i not in took:
-                    took.add(i)
-                    names(pending[i]['ino'], False)
-        if mode == 'journal' and not data_only:
-            took |= {i for i, e in enumerate(pending) if self.journalled(e)}
-        elif mode == 'journal' and new_name:
-            took |= set([i for i, e in enumerate(pending) if e['k'] == 'n' and e['child'] == ino][:1])
-        elif mode in ('names', 'last-name') and (new_name or not data_only):
-            names(ino, mode == 'names' and self.types[ino] == 'c')
+        def take(e):   # And the directories above, where they are new.
+            if e['number'] not in took:
+                took.add(e['number'])
+                if not links(self.base, e['ino']):
+                    take_names(e['ino'], False)
+
+        def take_names(of, every):
+            leads = [e for e in entries if e['child'] == of]
+            for e in leads if every else leads[-1:]:
+                take(e)
+        if mode == 'journal':
+            took |= {e['number'] for e in pending if not data_only and self.journalled(e)}
+            took |= set([e['number'] for e in entries if data_only and new_name and e['child'] == ino][:1])
+        elif mode != 'self' and (new_name or not data_only):
+            take_names(ino, mode == 'names' and self.types[ino] == 'c')
             past = dict(self.base)
-            for i, e in enumerate(pending):
-                lost = e['k'] == 'n' and not e['child'] and past.get(('n', e['ino'], e['name'])) == ino
+            for e in entries:
+                lost = not e['child'] and past.get(e['put'][0][0]) == ino
                 if lost and mode == 'names' and not data_only:
-                    took.add(i)
-                    names(e['ino'], False)
-                apply(past, e)
-        rules = dict(self.rules, fresh='zeros', reuse='after-commit', **{'lost-replacement': 'never'})
+                    take(e)
+                past.update(e['put'])
+        took = self.closed(took)
+        if mode == 'last-name':   # The log overrides older versions of the names it has.
+            newest = {e['put'][0][0]: e['number'] for e in entries if e['number'] in took}
+            took |= {e['number'] for e in entries if e['number'] < newest.get(e['put'][0][0], 0)}
+        return took
+
+    def closed(self, took):
+        """With what is tied to it: other halves of renames, and what the rules about contents require."""
+        mode, tied = self.rules['fsync'], self.rules['rename'] == 'whole'
+        rules = dict(self.rules, fresh='zeros', reuse='after-commit') | {'lost-replacement': 'never'}
         if mode != 'journal':
             rules['order'] = 'none'
-        halves = {i for i in took for j in took if pending[i]['grp'] == 'rename'} \
-            if rules['rename'] == 'whole' else set()
-        took |= {j for j, e in enumerate(pending) for i in halves
-                 if e['grp'] == 'rename' and e['op'] == pending[i]['op']}
-        atoms = self.cut(self, rules, 'page').atoms
-        need, todo = set(), [i for i, a in enumerate(atoms) if any(p[0] in took for p in a['parts'])]
-        while todo:
-            atom = todo.pop()
-            if atom not in need:
-                need.add(atom)
-                todo += atoms[atom]['needs']
-        took |= {p[0] for a in need for p in atoms[a]['parts']
-                 if mode != 'last-name' or pending[p[0]]['k'] in 'sd'}
-        if mode == 'last-name':   # The log overrides older versions of the names it has.
-            cells = {(e['ino'], e['name']): i for i, e in enumerate(pending) if i in took and e['k'] == 'n'}
-            took |= {i for i, e in enumerate(pending)
-                     if e['k'] == 'n' and i < cells.get((e['ino'], e['name']), 0)}
-        return [e for i, e in enumerate(pending) if i in took]
+        if rules['cross-rename'] == 'new-name':
+            rules['rename'] = 'split'
+        atoms, before = self.cut(self, rules, 'page').atoms, None
+        while took != before:
+            before = set(took)
+            halves = [e for e in self.pending if tied and e['grp'] == 'rename']
+            took |= {e['number'] for half in halves for e in halves
+                     if half['number'] in took and e['op'] == half['op'] and not self.alone(half, e)}
+            need, todo = set(), [i for i, atom in enumerate(atoms) if atom['of'] & took]
+            while todo:
+                i = todo.pop()
+                todo += atoms[i]['needs'] - need
+                need.add(i)
+            took |= {e['number'] for e in self.pending for i in need if e['number'] in atoms[i]['of']
+                     and (mode != 'last-name' or e['k'] in 'sd')}
+        return took
+
+    def alone(self, half, other):
+        """Whether the log has one half of a rename without the other."""
+        return self.rules['cross-rename'] == 'new-name' and half['ino'] != other['ino'] \
+            and not other['child'] and self.types[half['child']] != 'd'
 
     def journalled(self, e):
         if e['k'] == 's':

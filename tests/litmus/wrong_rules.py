@@ -18,9 +18,10 @@ WRONG = {
              ('rename', 'split'), ('overwrite', 'call'), ('names', 'at-once')],
     'xfs': [('fsync', 'names'), ('fdatasync', 'data-and-new-name'), ('size-after', 'fresh'),
             ('size-steps', 'call'), ('replace', 'size'), ('truncated-tail', 'last')],
-    'btrfs': [('fsync', 'last-name'), ('fsync', 'journal'), ('logged-rename', 'ordered'),
-              ('lost-replacement', 'never'), ('lost-replacement', 'may'), ('replace', 'data'),
-              ('overwrite', 'unit'), ('truncated-tail', 'first')],
+    'btrfs': [('fsync', 'last-name'), ('fsync', 'journal'), ('logged-names', 'ordered'),
+              ('cross-rename', 'both-names'), ('lost-replacement', 'never'),
+              ('lost-replacement', 'may'), ('replace', 'data'), ('overwrite', 'unit'),
+              ('truncated-tail', 'first')],
     'posix': [('truncate', 'split'), ('fresh-unit', 'call'), ('tearing', 'never'),
               ('attributes', 'at-once'), ('sizes', 'at-once'), ('data', 'journal')],
 }

@@ -20,6 +20,14 @@ run
   close t
   rename t f
 """
+# ext4 with one rule that promises more than it keeps: sizes and data have no place among the calls.
+TOO_STRICT = """model: mine
+about: ext4 with a mistake
+like: ext4
+
+order = calls [heuristic]
+    A mistake.
+"""
 # The sync makes it durable, name and all.
 SYNCED = """run
   create f
@@ -83,6 +91,15 @@ class Calibrate(tornfs.Case):
         record = json.loads((folder / "escape.json").read_text())
         again = self.must("tornfs", "calibrate", "--replay", folder, status=1)
         self.assertIn(f"now: {record['tree']}", again.out)
+        self.assert_nothing_left()
+
+    def test_one_rule_too_strict_in_a_model_of_the_user_is_caught(self):
+        (self.folder / "mine.model").write_text(TOO_STRICT)
+        result = self.calibrate("--json", "--model", "mine.model", status=1)
+        sentences = [escape["sentence"] for escape in json.loads(result.out)["escapes"]]
+        self.assertTrue(sentences)
+        for sentence in sentences:
+            self.assertIn("model mine.model does not allow", sentence)
         self.assert_nothing_left()
 
     def test_interrupted_it_leaves_nothing(self):

@@ -111,7 +111,16 @@ TEST_F(StrongerModel, AllowsASubset) {
       {"strict", "ext4"},
       {"strict", "xfs"},
       {"strict", "f2fs-strict"},
-      {"ext4-journal", "ext4-noauto"}};
+      {"ext4-journal", "ext4-noauto"},
+      {"strict", "ext4-writeback"},
+      {"strict", "btrfs"},
+      {"strict", "f2fs"},
+      {"f2fs-strict", "f2fs"},
+      {"xfs", "posix-minimal"},
+      {"btrfs", "posix-minimal"},
+      {"f2fs", "posix-minimal"},
+      {"ext4-writeback", "posix-minimal"},
+      {"ext4-nodelalloc", "posix-minimal"}};
   std::size_t compared = 0;
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
     std::map<std::string_view, std::optional<Trees>> allowed;
