@@ -103,9 +103,13 @@ def check(side, promises):
 
 
 def main():
+    commands = {"create": create, "put": put, "check": check}
+    if len(sys.argv) < 2 or sys.argv[1] not in commands:
+        print(__doc__, file=sys.stderr)
+        sys.exit(2)
     side = tempfile.mkdtemp(prefix="redis-")
     try:
-        {"create": create, "put": put, "check": check}[sys.argv[1]](side, *sys.argv[2:])
+        commands[sys.argv[1]](side, *sys.argv[2:])
     except Failed as failure:
         sys.exit(f"redis: {failure}")
     finally:
