@@ -16,7 +16,11 @@ mapfile -t files < <(
     if grep -qF "/$file\"" "$build/compile_commands.json"; then echo "$file"; fi
   done
 )
+# clang cannot read the header that g++ precompiled.
+mkdir -p "$build/tidy"
+sed -E 's/ -Winvalid-pch -include [^ ]*cmake_pch\.hxx//' "$build/compile_commands.json" \
+  >"$build/tidy/compile_commands.json"
 # xargs ends with 123 if any of them found something.
 printf '%s\n' "${files[@]}" |
-  xargs -P "$(nproc)" -n 1 nice clang-tidy --quiet --extra-arg=-Wno-unknown-warning-option -p "$build" 2>&1 |
+  xargs -P "$(nproc)" -n 1 nice clang-tidy --quiet --extra-arg=-Wno-unknown-warning-option -p "$build/tidy" 2>&1 |
   { grep -vE '^[0-9]+ warnings? (generated|treated as error)' || true; }
