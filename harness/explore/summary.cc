@@ -94,7 +94,7 @@ std::string RunsText(const ExploreOutcome& outcome) {
          " of them run all the same\n";
 }
 
-std::string ClaimsText(const Oracle& oracle) {
+std::string ClaimsText(const Oracle& oracle, bool prints) {
   std::map<LintRule, std::uint64_t> claims;
   for (const Claim& claim : oracle.claims()) ++claims[claim.rule];
   std::string text =
@@ -105,10 +105,10 @@ std::string ClaimsText(const Oracle& oracle) {
   }
   if (claims.empty()) text += "none";
   text += "); " + Number(oracle.settled()) + " more hold in any state\n";
-  if (!oracle.takes_promises()) {
+  if (prints && !oracle.takes_promises()) {
     text +=
-        "  no line counts as a promise: nothing was printed, or nothing was ever synced and "
-        "the workload went on after its last line\n";
+        "  no line counts as a promise: the workload synced nothing and went on after its last "
+        "line\n";
   }
   return text;
 }
@@ -176,7 +176,8 @@ std::string SummaryText(const Campaign& campaign, const ExploreOutcome& outcome,
   text += "  workload: " + Count(workload.ops.size(), "op") + ", " +
           Count(workload.promises.size(), "promise") + "\n";
   text += "  " + Count(outcome.units, "crash point") + ", " + StatesText(outcome) + "\n";
-  text += campaign.oracle ? ClaimsText(*campaign.oracle) : RunsText(outcome);
+  text += campaign.oracle ? ClaimsText(*campaign.oracle, !workload.promises.empty())
+                          : RunsText(outcome);
   text += "  " + Coverage(campaign, outcome) + "\n";
   if (outcome.shard.count > 1) {
     text += "  shard " + std::to_string(outcome.shard.index + 1) + "/" +
