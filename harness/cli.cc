@@ -99,7 +99,8 @@ void ParseOptions(const std::vector<std::string>& own, const Description& descri
 std::string CheckShape(const Command& command, const Description& description,
                        const std::vector<std::string>& words, const SplitArguments& split) {
   const auto& positionals = description.positionals;
-  if (words.size() > positionals.size()) {
+  const bool open = !positionals.empty() && positionals.back().name.ends_with("...");
+  if (words.size() > positionals.size() && !open) {
     return "unexpected argument '" + words[positionals.size()] + "'";
   }
   if (words.size() < positionals.size() && positionals[words.size()].required) {

@@ -51,7 +51,7 @@ enum class TakesChild : std::uint8_t { kNone, kOptional, kRequired };
 
 // One word of the command line that is not an option.
 struct Positional {
-  std::string name;  // As shown: "MNT".
+  std::string name;  // As shown: "MNT". One or more words where it is the last and ends in "...".
   bool required = true;
 };
 

@@ -8,6 +8,7 @@
 #include "common/units.h"
 #include "harness/commands.h"
 #include "harness/cpu.h"
+#include "harness/explore/campaign_trace.h"
 #include "harness/explore/explain.h"
 #include "harness/explore/finding.h"
 #include "harness/explore/interrupt.h"
@@ -91,7 +92,7 @@ Result<int> Replay(const ParsedCommand& parsed, const std::string& out, std::uin
     // A prober of its own for each time, so that nothing is remembered from the run before.
     Prober prober(**stage, *campaign->store, campaign->recover, campaign->check);
     const PlanContext context{campaign->workload, *campaign->model, campaign->spec.tear,
-                              *campaign->store, prober};
+                              *campaign->store,   prober,           campaign->oracle.get()};
     auto run = RunPlan(context, wanted->plan);
     if (!run) return tl::make_unexpected(run.error());
     const bool fails = !run->verdict.good();

@@ -22,10 +22,11 @@ int main(int argc, char** argv) {
   using namespace tornfs::harness;
   FillStandardDescriptors();
   const std::array commands{
-      kMountCommand,     kUmountCommand,  kStatusCommand, kUnsyncedCommand, kSyncCommand,
-      kExportCommand,    kCrashCommand,   kArmCommand,    kDisarmCommand,   kFaultCommand,
-      kRunCommand,       kExploreCommand, kReplayCommand, kModelsCommand,   kLitmusCommand,
-      kCalibrateCommand, kDoctorCommand,
+      kMountCommand,  kUmountCommand,  kStatusCommand, kUnsyncedCommand, kSyncCommand,
+      kExportCommand, kCrashCommand,   kArmCommand,    kDisarmCommand,   kFaultCommand,
+      kRunCommand,    kExploreCommand, kReplayCommand, kShrinkCommand,   kRecheckCommand,
+      kReportCommand, kMergeCommand,   kModelsCommand, kLitmusCommand,   kCalibrateCommand,
+      kDoctorCommand,
   };
   const Program program{
       "tornfs", TORNFS_VERSION,

@@ -1,6 +1,7 @@
 // Which persistence models allow the state that a finding is about.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -13,5 +14,13 @@ namespace tornfs::harness {
 // would have led to under another model is not known.
 [[nodiscard]] std::vector<std::string> AdmittedBy(const PlanContext& context, const Plan& plan,
                                                   const PlanRun& run);
+
+// What op of `seen` is called in the other history.
+using Renumber = std::function<OpNumber(OpNumber)>;
+
+// Whether `window`, of another history of the same effects or of the same under another model, has
+// a legal choice that keeps what `seen` kept and leaves the tree with the visible digest `state`.
+[[nodiscard]] bool Admits(const Window& window, const PowerLossSeen& seen, const Digest& state,
+                          const ContentStore& store, const Renumber& renumber);
 
 }  // namespace tornfs::harness

@@ -142,6 +142,19 @@ Result<Campaign> Prepare(ExploreSpec spec) {
   return campaign;
 }
 
+void SetWorkload(Campaign& campaign, std::shared_ptr<const Recording> workload) {
+  campaign.workload = std::move(workload);
+  const Recording& recording = *campaign.workload;
+  campaign.history = recording.Name(*campaign.store).Hex().substr(0, 16);
+  campaign.uses_mappings = std::ranges::any_of(
+      recording.ops, [](const Op& op) { return op.kind == OpKind::kWriteback; });
+  campaign.promises_at_exit =
+      recording.promises.size() > 1 && recording.promises.front().cut == recording.end();
+  if (campaign.recover.empty() && campaign.check.empty()) {
+    campaign.oracle = std::make_shared<const Oracle>(campaign.workload, *campaign.store);
+  }
+}
+
 Status Record(Campaign& campaign, Stage& stage, std::optional<RecordFailure>& failure) {
   campaign.sees_syncs = stage.sees_syncs();
   auto start = StartingPoint(campaign, stage, failure);
@@ -163,17 +176,16 @@ Status Record(Campaign& campaign, Stage& stage, std::optional<RecordFailure>& fa
   failure = FailureOf("the workload", *result);
   if (failure) return {};
   campaign.left_outside = result->report.left_outside;
-  campaign.workload = result->recording;
-  const Recording& recording = *campaign.workload;
-  stage.Freeze(std::make_shared<const FrozenTimes>(recording));
-  campaign.history = recording.Name(*campaign.store).Hex().substr(0, 16);
-  campaign.uses_mappings = std::ranges::any_of(
-      recording.ops, [](const Op& op) { return op.kind == OpKind::kWriteback; });
-  campaign.promises_at_exit =
-      recording.promises.size() > 1 && recording.promises.front().cut == recording.end();
+  SetWorkload(campaign, result->recording);
+  stage.Freeze(std::make_shared<const FrozenTimes>(*campaign.workload));
+  return CheckEnds(campaign, stage, failure);
+}
 
+Status CheckEnds(Campaign& campaign, Stage& stage, std::optional<RecordFailure>& failure) {
+  const Recording& recording = *campaign.workload;
   Prober prober(stage, *campaign.store, campaign.recover, campaign.check);
-  if (auto base = MustBeGood(prober, {*start, ""}, "the state before the workload", failure);
+  const Base start = recording.BaseAt(recording.start.next_op);
+  if (auto base = MustBeGood(prober, {start, ""}, "the state before the workload", failure);
       !base || failure) {
     return base;
   }
@@ -181,7 +193,8 @@ Status Record(Campaign& campaign, Stage& stage, std::optional<RecordFailure>& fa
       prober,
       {recording.BaseAt(recording.end()), PromiseText(recording, recording.promises.size())},
       "the final state", failure);
-  campaign.outside_writes = stage.outside_writes();
+  const auto& outside = stage.outside_writes();
+  campaign.outside_writes.insert(outside.begin(), outside.end());
   return final_state;
 }
 

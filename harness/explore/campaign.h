@@ -10,6 +10,7 @@
 #include "harness/explore/plan_run.h"
 #include "harness/explore/spec.h"
 #include "harness/explore/stage.h"
+#include "harness/oracle/oracle.h"
 
 namespace tornfs::harness {
 
@@ -21,6 +22,8 @@ struct Campaign {
   std::string history;               // The first 16 hex digits of the recording's name.
   std::vector<std::string> recover;  // Complete argument vectors; empty: none.
   std::vector<std::string> check;
+  // Judges when there is neither a recovery nor a check; else null.
+  std::shared_ptr<const Oracle> oracle;
   bool uses_mappings = false;  // Shared mappings were written in the workload.
   bool sees_syncs = false;     // sync(2) and syncfs(2) are barriers.
   // What the workload, and recovery and check of the states without a crash, tried to change
@@ -37,6 +40,10 @@ struct Campaign {
 // Errors: kInvalid for what the user wrote.
 [[nodiscard]] Result<Campaign> Prepare(ExploreSpec spec);
 
+// Makes `workload` the recording of `campaign`, which its store holds, and works out what follows
+// from it alone.
+void SetWorkload(Campaign& campaign, std::shared_ptr<const Recording> workload);
+
 // What went wrong with the user's programs before anything was explored.
 struct RecordFailure {
   std::string what;    // One line.
@@ -48,6 +55,10 @@ struct RecordFailure {
 // an Error means that tornfs itself could not go on.
 [[nodiscard]] Status Record(Campaign& campaign, Stage& stage,
                             std::optional<RecordFailure>& failure);
+
+// The last part of Record: for a campaign whose workload was recorded before.
+[[nodiscard]] Status CheckEnds(Campaign& campaign, Stage& stage,
+                               std::optional<RecordFailure>& failure);
 
 // True if this process may make private namespaces: it is root.
 [[nodiscard]] bool MayUseNamespaces();

@@ -12,7 +12,6 @@
 #include <cstdio>
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <tuple>
 
 #include "common/log.h"
 #include "harness/cpu.h"
@@ -37,7 +36,10 @@ class Coordinator {
   Coordinator(const Campaign& campaign, const CoordinatorOptions& options, Strategy strategy)
       : campaign_(campaign), options_(options), shared_(SharedState::Create()) {
     outcome_.strategy = strategy;
-    outcome_.all_units = UnitsOf(*campaign.workload, campaign.spec).size();
+    outcome_.shard = options.shard;
+    const std::uint64_t units = UnitsOf(*campaign.workload, campaign.spec).size();
+    for (std::uint64_t unit = 0; unit < units; ++unit)
+      outcome_.all_units += options.shard.Has(unit);
   }
 
   Result<ExploreOutcome> Run() {
@@ -48,7 +50,7 @@ class Coordinator {
     }
     while (AnyWorker()) Turn();
     ShowProgress(true);
-    LimitKinds();
+    LimitKinds(outcome_);
     KeepReportedFindings();
     RestoreSignals();
     return Collect();
@@ -88,8 +90,15 @@ class Coordinator {
         for (WorkerProcess& other : workers_) other.pipe.Reset();
         reading.Reset();
         RestoreSignals();
-        const WorkerTask task{campaign_,         *shared_, *board_,       i,
-                              outcome_.strategy, core,     writing.get(), options_.findings_folder};
+        const WorkerTask task{campaign_,
+                              *shared_,
+                              *board_,
+                              i,
+                              outcome_.strategy,
+                              core,
+                              writing.get(),
+                              options_.shard,
+                              options_.findings_folder};
         ::_exit(RunWorker(task));
       }
       workers_.push_back({pid, std::move(reading), ""});
@@ -188,13 +197,16 @@ class Coordinator {
     } else if (message.contains("failing") && outcome_.strategy == Strategy::kLazy) {
       ++outcome_.uncounted;
     }
-    if (message.contains("cannot_judge") && unit < cannot_judge_unit_) {
-      cannot_judge_unit_ = unit;
+    if (message.contains("cannot_judge") && unit < outcome_.cannot_judge_unit) {
+      outcome_.cannot_judge_unit = unit;
       outcome_.cannot_judge_why = message["cannot_judge"].get<std::string>();
     }
     if (message.contains("failing")) {
       for (const auto& [signature, count] : message["failing"].items()) {
         outcome_.findings[signature].states += count.get<std::uint64_t>();
+      }
+      for (const auto& [signature, plans] : message["plans"].items()) {
+        outcome_.findings[signature].failing[unit] = plans.get<std::vector<std::string>>();
       }
     }
     if (!message.contains("finding")) return;
@@ -208,22 +220,6 @@ class Coordinator {
     kind.order = message["order"].get<std::uint64_t>();
     if (live_ || !options_.progress) return;
     LogInfo("violation: " + kind.finding.title);
-  }
-
-  // Keeps the first kinds that were written up, and counts the others.
-  void LimitKinds() {
-    auto& findings = outcome_.findings;
-    outcome_.more_kinds =
-        std::erase_if(findings, [](const auto& each) { return each.second.finding.id.empty(); });
-    std::vector<std::tuple<std::uint64_t, std::uint64_t, std::string>> in_order;
-    for (const auto& [signature, kind] : findings) {
-      in_order.emplace_back(kind.unit, kind.order, signature);
-    }
-    std::ranges::sort(in_order);
-    for (std::size_t i = kMaxKinds; i < in_order.size(); ++i) {
-      findings.erase(std::get<2>(in_order[i]));
-      ++outcome_.more_kinds;
-    }
   }
 
   // Removes the folders of findings that another worker found in an earlier unit.
@@ -283,6 +279,8 @@ class Coordinator {
     outcome_.overdecided = counters.overdecided;
     outcome_.concurrent = counters.concurrent != 0;
     outcome_.left_outside = counters.left_outside;
+    outcome_.nothing_to_judge =
+        campaign_.oracle && campaign_.oracle->claims().empty() && campaign_.oracle->settled() == 0;
     outcome_.elapsed =
         std::chrono::duration_cast<std::chrono::milliseconds>(SteadyClock::now() - start_);
     return std::move(outcome_);
@@ -294,7 +292,6 @@ class Coordinator {
   std::unique_ptr<RunBoard> board_ = RunBoard::Create(kBoardBytes);
   std::vector<WorkerProcess> workers_;
   std::vector<std::string> written_;
-  std::uint64_t cannot_judge_unit_ = UINT64_MAX;  // The lowest whose reason is known.
   ExploreOutcome outcome_;
   sigset_t old_mask_{};
   Fd signals_;

@@ -19,13 +19,6 @@ nlohmann::json LossToJson(const Loss& loss) {
           {"bytes", loss.bytes}, {"torn_at", loss.torn_at}};
 }
 
-OpKind KindOf(const std::string& name) {
-  for (int kind = 0; kind < kOpKinds; ++kind) {
-    if (OpKindName(static_cast<OpKind>(kind)) == name) return static_cast<OpKind>(kind);
-  }
-  return OpKind::kWrite;
-}
-
 Loss LossFromJson(const nlohmann::json& json) {
   Loss loss;
   json.at("op").get_to(loss.op);
@@ -58,10 +51,16 @@ Finding MakeFinding(const PlanContext& context, const Plan& plan, const PlanRun&
 nlohmann::json FindingToJson(const Finding& finding) {
   nlohmann::json losses = nlohmann::json::array();
   for (const Loss& loss : finding.losses) losses.push_back(LossToJson(loss));
-  return {
-      {"id", finding.id},       {"signature", finding.signature}, {"title", finding.title},
-      {"phase", finding.phase}, {"status", finding.status},       {"sentence", finding.sentence},
-      {"plan", finding.plan},   {"losses", std::move(losses)},    {"models", finding.models}};
+  return {{"id", finding.id},
+          {"signature", finding.signature},
+          {"title", finding.title},
+          {"phase", finding.phase},
+          {"status", finding.status},
+          {"sentence", finding.sentence},
+          {"plan", finding.plan},
+          {"losses", std::move(losses)},
+          {"models", finding.models},
+          {"fence", finding.fence ? FenceToJson(*finding.fence) : nlohmann::json()}};
 }
 
 Result<Finding> FindingFromJson(const nlohmann::json& json) {
@@ -75,6 +74,9 @@ Result<Finding> FindingFromJson(const nlohmann::json& json) {
     json.at("sentence").get_to(finding.sentence);
     json.at("plan").get_to(finding.plan);
     json.at("models").get_to(finding.models);
+    if (json.contains("fence") && json["fence"].is_object()) {
+      finding.fence = FenceFromJson(json["fence"]);
+    }
     for (const auto& loss : json.at("losses")) finding.losses.push_back(LossFromJson(loss));
   } catch (const nlohmann::json::exception& error) {
     return Fail(ErrorCode::kCorrupt, std::string("not a finding: ") + error.what());
@@ -82,18 +84,28 @@ Result<Finding> FindingFromJson(const nlohmann::json& json) {
   return finding;
 }
 
+namespace {
+
+std::string FindingFile(const Finding& finding, const ExploreSpec& spec) {
+  nlohmann::json json = FindingToJson(finding);
+  json["exploration"] = SpecToJson(spec);
+  return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace
+
+Status RewriteFinding(const std::string& directory, const Finding& finding,
+                      const ExploreSpec& spec) {
+  return WriteFile(directory + "/finding.json", FindingFile(finding, spec));
+}
+
 Status WriteFinding(const std::string& directory, const Finding& finding, const ExploreSpec& spec,
                     const Plan& plan, const PlanRun& run, const ContentStore& store) {
   if (::mkdir(directory.c_str(), 0755) != 0) return IoError(errno, directory);
-  nlohmann::json json = FindingToJson(finding);
-  json["exploration"] = SpecToJson(spec);
   const std::pair<const char*, std::string> files[] = {
-      {"finding.json", json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n"},
-      {"plan.txt", finding.plan + "\n"},
-      {"explanation.txt", finding.sentence + "\n"},
-      {"timeline.txt", Timeline(plan, run)},
-      {"promises.txt", run.crashed.promises},
-      {"check.log", run.verdict.output},
+      {"finding.json", FindingFile(finding, spec)}, {"plan.txt", finding.plan + "\n"},
+      {"explanation.txt", finding.sentence + "\n"}, {"timeline.txt", Timeline(plan, run)},
+      {"promises.txt", run.crashed.promises},       {"check.log", run.verdict.output},
       {"repro.sh", ReproScript(finding.id, spec)},
   };
   for (const auto& [name, text] : files) {

@@ -13,10 +13,12 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 
 #include "common/result.h"
 #include "harness/explore/explain.h"
+#include "harness/explore/fence.h"
 #include "harness/explore/plan_run.h"
 #include "harness/explore/spec.h"
 
@@ -32,6 +34,7 @@ struct Finding {
   std::string plan;  // As text.
   std::vector<Loss> losses;
   std::vector<std::string> models;  // That allow the state; weakest first.
+  std::optional<Fence> fence;       // What would keep it from happening, if one barrier does.
 };
 
 // Names and explains the failure that `run` of `plan` showed.
@@ -45,5 +48,9 @@ struct Finding {
 [[nodiscard]] Status WriteFinding(const std::string& directory, const Finding& finding,
                                   const ExploreSpec& spec, const Plan& plan, const PlanRun& run,
                                   const ContentStore& store);
+
+// Writes finding.json in `directory` anew. Errors: kIo.
+[[nodiscard]] Status RewriteFinding(const std::string& directory, const Finding& finding,
+                                    const ExploreSpec& spec);
 
 }  // namespace tornfs::harness

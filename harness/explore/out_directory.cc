@@ -7,17 +7,18 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <string_view>
 
-#include "fusefs/core/trace.h"
+#include "harness/explore/campaign.h"
 
 namespace tornfs::harness {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kOurs[] = {"stats.json", "events.jsonl", "trace", "findings"};
+// The trace last: it is what makes the others ours, should their removal be interrupted.
+constexpr const char* kOurs[] = {"stats.json", "events.jsonl", "report.html", "report.json",
+                                 "junit.xml",  "shard.json",   "findings",    "trace"};
 constexpr std::string_view kTraceMagic = "TORNTRC";
 
 bool IsFindingId(const std::string& name) {
@@ -80,8 +81,7 @@ Result<Fd> PrepareOut(const std::string& directory) {
                                          " holds other things than an earlier exploration (" +
                                          foreign + "); name another with --out");
   }
-  // The trace last: it is what makes the others ours, should this be interrupted.
-  for (const char* name : {"stats.json", "events.jsonl", "findings", "trace"}) {
+  for (const char* name : kOurs) {
     fs::remove_all(fs::path(directory) / name, error);
     if (error) return IoError(error.value(), directory);
   }
@@ -97,28 +97,6 @@ Result<std::string> FindFinding(const std::string& directory, const std::string&
     if (fs::exists(path + "/finding.json", error)) return path;
   }
   return Fail(ErrorCode::kNotFound, "there is no finding '" + id + "' in " + directory);
-}
-
-Result<Campaign> LoadCampaign(const std::string& trace_path) {
-  // The store must be there before the trace is read into it, the rest follows from the header.
-  auto store = ContentStore::Open({});
-  if (!store) return tl::make_unexpected(store.error());
-  auto trace = ReadTrace(trace_path, **store);
-  if (!trace) return tl::make_unexpected(trace.error());
-  const auto header = nlohmann::json::parse(trace->header, nullptr, false);
-  auto spec = SpecFromJson(header);
-  if (!spec) return tl::make_unexpected(spec.error());
-  auto campaign = Prepare(std::move(*spec));
-  if (!campaign) return campaign;
-  campaign->store = std::move(*store);
-  campaign->workload = std::make_shared<const Recording>(std::move(trace->recording));
-  campaign->history = campaign->workload->Name(*campaign->store).Hex().substr(0, 16);
-  return campaign;
-}
-
-Status SaveCampaign(const Campaign& campaign, const std::string& trace_path) {
-  return WriteTrace(trace_path, SpecToJson(campaign.spec).dump(), *campaign.workload,
-                    *campaign.store);
 }
 
 }  // namespace tornfs::harness

@@ -1,11 +1,10 @@
-// The output directory of an exploration: stats.json, events.jsonl, trace, findings/.
+// The output directory of an exploration: stats.json, events.jsonl, trace, findings/, reports.
 #pragma once
 
 #include <string>
 
 #include "common/fd.h"
 #include "common/result.h"
-#include "harness/explore/campaign.h"
 
 namespace tornfs::harness {
 
@@ -19,9 +18,5 @@ inline constexpr const char* kDefaultOut = "tornfs-out";
 
 // A finding of `directory` by its id, or by a path to its folder. Errors: kNotFound.
 [[nodiscard]] Result<std::string> FindFinding(const std::string& directory, const std::string& id);
-
-// The campaign a trace was written for. Errors: kNotFound, kCorrupt.
-[[nodiscard]] Result<Campaign> LoadCampaign(const std::string& trace_path);
-[[nodiscard]] Status SaveCampaign(const Campaign& campaign, const std::string& trace_path);
 
 }  // namespace tornfs::harness

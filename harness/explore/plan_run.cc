@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "harness/explore/crash_base.h"
+#include "harness/explore/oracle_explorer.h"
 
 namespace tornfs::harness {
 namespace {
@@ -49,6 +50,10 @@ Result<PlanRun> RunPlan(const PlanContext& context, const Plan& plan) {
     if (!situation) return tl::make_unexpected(situation.error());
     run.crashed = *situation;
     const bool last = i + 1 == plan.steps.size();
+    if (last && context.oracle != nullptr) {
+      run.verdict = VerdictOf(*context.oracle, situation->base, plan.steps[i].point);
+      return run;
+    }
     Situation after = *situation;
     std::shared_ptr<const Recording> recording;
     if (context.prober.has_recovery()) {

@@ -8,6 +8,7 @@
 #include "fusefs/core/window.h"
 #include "harness/explore/plan.h"
 #include "harness/explore/prober.h"
+#include "harness/oracle/oracle.h"
 
 namespace tornfs::harness {
 
@@ -37,6 +38,7 @@ struct PlanContext {
   Tear tear;
   ContentStore& store;
   Prober& prober;
+  const Oracle* oracle = nullptr;  // Judges in the place of the prober; null: none.
 };
 
 // Errors: kInvalid if the plan does not fit the history (a cut or a choice that does not exist

@@ -54,6 +54,15 @@ put_in() {
 }
 )sh";
 
+// Without a check: what the crash changed.
+constexpr const char* kCompare = R"sh(here=$(cd "$(dirname "$0")" && pwd) || exit 125
+head -n 1 "$here/check.log"
+diff -r "$here/before" "$here/after"
+status=$?
+echo "diff of before/ and after/ exited with $status"
+exit "$status"
+)sh";
+
 // Behind the command of recovery. Its whole lines are promises too.
 constexpr const char* kAfterRecovery = R"sh( >"$made/recovered" </dev/null
 status=$?
@@ -79,6 +88,7 @@ std::string ReproScript(const std::string& finding_id, const ExploreSpec& spec) 
   std::string script = "#!/bin/sh\n# " + finding_id +
                        ": puts the tree that the crash left to recovery and check, without "
                        "tornfs.\n";
+  if (spec.recover.empty() && spec.check.empty()) return script + kCompare;
   script += kPaths;
   script += "TORNFS_ORIGIN=" + SingleQuoted(spec.origin) + "\n";
   script += "TORNFS_SEED=" + std::to_string(spec.seed) + "\n";

@@ -1,10 +1,10 @@
 #include "harness/explore/summary.h"
 
 #include <cstdio>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "harness/cli.h"
-#include "harness/explore/worker.h"
 
 namespace tornfs::harness {
 namespace {
@@ -25,9 +25,14 @@ bool Unfinished(const ExploreOutcome& outcome) {
   return outcome.interrupted || outcome.out_of_time || outcome.error.has_value();
 }
 
+// More shards than units.
+bool EmptyShard(const ExploreOutcome& outcome) {
+  return outcome.shard.count > 1 && outcome.all_units == 0;
+}
+
 std::string VerdictLine(const ExploreOutcome& outcome) {
   if (!outcome.findings.empty()) {
-    return "verdict: " + Count(outcome.findings.size() + outcome.more_kinds, "kind") +
+    return "verdict: " + Count(outcome.findings.size() + outcome.more_kinds.size(), "kind") +
            " of violation in " + Count(outcome.violations, "failing state");
   }
   if (outcome.error) return "verdict: inconclusive: " + outcome.error->Message();
@@ -37,17 +42,24 @@ std::string VerdictLine(const ExploreOutcome& outcome) {
     return "verdict: inconclusive: the check could not judge " +
            Count(outcome.cannot_judge, "state") + " (" + outcome.cannot_judge_why + ")";
   }
+  if (outcome.nothing_to_judge) {
+    return "verdict: inconclusive: the workload replaced no file and promised nothing, so there is "
+           "nothing to judge without --check";
+  }
+  if (EmptyShard(outcome)) return "verdict: no crash point is in this shard";
   if (outcome.states == 0) return "verdict: inconclusive: there was no state to try";
   return "verdict: no violation";
 }
 
-std::string Coverage(const ExploreOutcome& outcome) {
+std::string Coverage(const Campaign& campaign, const ExploreOutcome& outcome) {
   if (Unfinished(outcome)) {
     return Number(outcome.units) + " of " + Count(outcome.all_units, "crash point") + " done";
   }
   if (outcome.strategy == Strategy::kLazy && outcome.whole == outcome.windows) {
     return std::string("complete") + (outcome.concurrent ? " for the observed order" : "") +
-           ": every state that recovery or check can tell apart was tried in all " +
+           (campaign.oracle ? ": every legal state was judged in all "
+                            : ": every state that recovery or check can tell apart was tried in "
+                              "all ") +
            Count(outcome.windows, "window");
   }
   if (outcome.whole == outcome.windows) {
@@ -78,6 +90,52 @@ std::string StatesText(const ExploreOutcome& outcome) {
   return text + ", told apart in " + Count(outcome.leaves, "way");
 }
 
+std::string RunsText(const ExploreOutcome& outcome) {
+  char rate[96];
+  const double seconds = static_cast<double>(outcome.elapsed.count()) / 1000;
+  std::snprintf(rate, sizeof rate, " in %.1f s (%.0f runs/s)", seconds,
+                seconds > 0 ? static_cast<double>(outcome.runs) / seconds : 0.0);
+  const std::string text =
+      "  " + Count(outcome.runs, "run") + " of recovery and check" + rate + "; ";
+  if (outcome.strategy != Strategy::kLazy) {
+    return text + Count(outcome.known, "state") + " equal to one judged before\n";
+  }
+  return text + Count(outcome.shared, "result") + " known without one, " + Number(outcome.audited) +
+         " of them run all the same\n";
+}
+
+std::string ClaimsText(const Oracle& oracle, bool prints) {
+  std::map<LintRule, std::uint64_t> claims;
+  for (const Claim& claim : oracle.claims()) ++claims[claim.rule];
+  std::string text =
+      "  no check: each state was held against " + Count(oracle.claims().size(), "claim") + " (";
+  for (const auto& [rule, count] : claims) {
+    text +=
+        (text.ends_with('(') ? "" : ", ") + std::string(LintRuleName(rule)) + " " + Number(count);
+  }
+  if (claims.empty()) text += "none";
+  text += "); " + Number(oracle.settled()) + " more hold in any state\n";
+  if (prints && !oracle.takes_promises()) {
+    text +=
+        "  no line counts as a promise: the workload synced nothing and went on after its last "
+        "line\n";
+  }
+  return text;
+}
+
+nlohmann::json OracleJson(const Oracle* oracle) {
+  if (oracle == nullptr) return nullptr;
+  nlohmann::json claims = nlohmann::json::array();
+  for (const Claim& claim : oracle->claims()) {
+    claims.push_back({{"rule", LintRuleName(claim.rule)},
+                      {"path", claim.ways.front().path},
+                      {"because", claim.because}});
+  }
+  return {{"takes_promises", oracle->takes_promises()},
+          {"settled", oracle->settled()},
+          {"claims", std::move(claims)}};
+}
+
 nlohmann::json LazyJson(const ExploreOutcome& outcome) {
   return {{"legal", outcome.legal.ToString()},
           {"crash_points_not_counted", outcome.uncounted},
@@ -93,7 +151,8 @@ bool LeftOutside(const Campaign& campaign, const ExploreOutcome& outcome) {
 
 int ExitCodeOf(const ExploreOutcome& outcome) {
   if (!outcome.findings.empty()) return kExitViolation;
-  if (Unfinished(outcome) || outcome.states == 0 || outcome.cannot_judge > 0) {
+  if (Unfinished(outcome) || outcome.nothing_to_judge ||
+      (outcome.states == 0 && !EmptyShard(outcome)) || outcome.cannot_judge > 0) {
     return kExitInconclusive;
   }
   return kExitOk;
@@ -107,15 +166,19 @@ std::string SummaryText(const Campaign& campaign, const ExploreOutcome& outcome,
   for (const auto& [signature, kind] : outcome.findings) {
     text += "\n" + kind.finding.id + "  " + kind.finding.title + "\n";
     text += "  why     " + kind.finding.sentence + "\n";
+    if (kind.finding.fence) {
+      text += "  fix     " + kind.finding.fence->Text() + "; then none of " +
+              Count(kind.finding.fence->states, "failing state") + " looked at is legal\n";
+    }
     text += "  states  " + Number(kind.states) + "\n";
     text += "  models ";
     for (const std::string& model : kind.finding.models) text += " " + model;
     text += "\n";
     text += "  replay  tornfs replay " + kind.finding.id + " --out " + out_directory + "\n";
   }
-  if (outcome.more_kinds > 0) {
-    text += "\nand " + Count(outcome.more_kinds, "more kind") + " that look different; the first " +
-            Number(kMaxKinds) + " are written up\n";
+  if (!outcome.more_kinds.empty()) {
+    text += "\nand " + Count(outcome.more_kinds.size(), "more kind") +
+            " that look different; the first " + Number(kMaxKinds) + " are written up\n";
   }
   text += "\n" + VerdictLine(outcome) + "\n";
   text += "  model " + spec.model + ", tear " + std::string(TearName(spec.tear)) + ", faults " +
@@ -123,18 +186,13 @@ std::string SummaryText(const Campaign& campaign, const ExploreOutcome& outcome,
   text += "  workload: " + Count(workload.ops.size(), "op") + ", " +
           Count(workload.promises.size(), "promise") + "\n";
   text += "  " + Count(outcome.units, "crash point") + ", " + StatesText(outcome) + "\n";
-  char rate[96];
-  const double seconds = static_cast<double>(outcome.elapsed.count()) / 1000;
-  std::snprintf(rate, sizeof rate, " in %.1f s (%.0f runs/s)", seconds,
-                seconds > 0 ? static_cast<double>(outcome.runs) / seconds : 0.0);
-  text += "  " + Count(outcome.runs, "run") + " of recovery and check" + rate + "; ";
-  if (outcome.strategy == Strategy::kLazy) {
-    text += Count(outcome.shared, "result") + " known without one, " + Number(outcome.audited) +
-            " of them run all the same\n";
-  } else {
-    text += Count(outcome.known, "state") + " equal to one judged before\n";
+  text += campaign.oracle ? ClaimsText(*campaign.oracle, !workload.promises.empty())
+                          : RunsText(outcome);
+  text += "  " + Coverage(campaign, outcome) + "\n";
+  if (outcome.shard.count > 1) {
+    text += "  shard " + std::to_string(outcome.shard.index + 1) + "/" +
+            std::to_string(outcome.shard.count) + "; tornfs merge puts the results together\n";
   }
-  text += "  " + Coverage(outcome) + "\n";
   if (!outcome.difference.empty()) {
     text += "  note: not explored lazily, the programs are no functions of what they find: " +
             outcome.difference + "\n";
@@ -174,7 +232,7 @@ nlohmann::json StatsJson(const Campaign& campaign, const ExploreOutcome& outcome
   return {{"version", 1},
           {"exit_code", ExitCodeOf(outcome)},
           {"verdict", VerdictLine(outcome)},
-          {"coverage", Coverage(outcome)},
+          {"coverage", Coverage(campaign, outcome)},
           {"exploration", SpecToJson(campaign.spec)},
           {"history", campaign.history},
           {"ops", campaign.workload->ops.size()},
@@ -184,13 +242,14 @@ nlohmann::json StatsJson(const Campaign& campaign, const ExploreOutcome& outcome
           {"left_in_tmp", LeftOutside(campaign, outcome)},
           {"crash_points", outcome.units},
           {"strategy", StrategyName(outcome.strategy)},
+          {"oracle", OracleJson(campaign.oracle.get())},
           {"lazy", LazyJson(outcome)},
           {"states", outcome.states},
           {"failing_states", outcome.violations},
           {"windows", outcome.windows},
           {"windows_tried_whole", outcome.whole},
           {"findings", std::move(findings)},
-          {"more_kinds", outcome.more_kinds},
+          {"more_kinds", outcome.more_kinds.size()},
           {"timing",
            {{"elapsed_ms", outcome.elapsed.count()},
             {"runs", outcome.runs},

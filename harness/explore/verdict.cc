@@ -15,15 +15,6 @@ namespace {
 constexpr std::size_t kMaxTitle = 200;
 constexpr std::size_t kMaxOutput = 1U << 20;
 
-// The first line, cut, with what is not plain text replaced: a title is part of a finding's name.
-std::string FirstLine(const std::string& text) {
-  std::string line = text.substr(0, std::min(text.find('\n'), kMaxTitle));
-  for (char& c : line) {
-    if (c < ' ' || c > '~') c = '?';
-  }
-  return line;
-}
-
 std::string HowItEnded(const std::string& phase, const RunResult& result) {
   if (result.report.stage != SpawnStage::kStarted) {
     return phase + " could not be started: " + std::strerror(result.report.stage_errno);
@@ -40,14 +31,22 @@ Verdict Describe(std::string phase, const RunResult& result) {
   verdict.status = result.status();
   verdict.stragglers = result.report.stragglers;
   verdict.output = (result.output + result.error).substr(0, kMaxOutput);
-  verdict.title = FirstLine(result.output);
-  if (verdict.title.empty()) verdict.title = FirstLine(result.error);
+  verdict.title = PlainLine(result.output);
+  if (verdict.title.empty()) verdict.title = PlainLine(result.error);
   if (verdict.title.empty()) verdict.title = HowItEnded(verdict.phase, result);
   if (result.timed_out) verdict.title = "hang";
   return verdict;
 }
 
 }  // namespace
+
+std::string PlainLine(const std::string& text) {
+  std::string line = text.substr(0, std::min(text.find('\n'), kMaxTitle));
+  for (char& c : line) {
+    if (c < ' ' || c > '~') c = '?';
+  }
+  return line;
+}
 
 std::string Verdict::Signature() const {
   std::string signature = phase + ":" + std::to_string(status) + ":";

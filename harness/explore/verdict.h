@@ -17,7 +17,7 @@ enum class Judgement : std::uint8_t {
 
 struct Verdict {
   Judgement judgement = Judgement::kGood;
-  std::string phase;   // "recovery" or "check": which of them said so.
+  std::string phase;   // "recovery", "check" or "oracle": who said so.
   int status = 0;      // As a shell shows it.
   std::string title;   // First line of what it printed; "hang"; or how it ended.
   std::string output;  // All it printed, standard output and error.
@@ -30,6 +30,11 @@ struct Verdict {
   // it replaced by '#'.
   [[nodiscard]] std::string Signature() const;
 };
+
+// `text` up to its first newline, cut where nobody reads on, with what is not plain text replaced
+// by
+// '?': what a title is made of.
+[[nodiscard]] std::string PlainLine(const std::string& text);
 
 // What a check's run means: 0 good, 77 not applicable, 125 cannot judge, anything else, a signal
 // and a timeout a violation.

@@ -12,6 +12,7 @@
 #include "harness/explore/explorer.h"
 #include "harness/explore/finding.h"
 #include "harness/explore/lazy_explorer.h"
+#include "harness/explore/oracle_explorer.h"
 #include "harness/sandbox.h"
 
 namespace tornfs::harness {
@@ -36,8 +37,9 @@ class Worker {
     if (!stage) return tl::make_unexpected(stage.error());
     if (campaign.uses_mappings) (*stage)->PullMappings();
     Prober prober(**stage, *campaign.store, campaign.recover, campaign.check);
-    context_ = std::make_unique<PlanContext>(PlanContext{
-        campaign.workload, *campaign.model, campaign.spec.tear, *campaign.store, prober});
+    context_ = std::make_unique<PlanContext>(PlanContext{campaign.workload, *campaign.model,
+                                                         campaign.spec.tear, *campaign.store,
+                                                         prober, campaign.oracle.get()});
     ExploreSpec spec = campaign.spec;
     spec.strategy = task_.strategy;
     Explorer explorer(spec, *campaign.workload, campaign.history, *campaign.model, *campaign.store,
@@ -48,21 +50,30 @@ class Worker {
                       [this](const Plan& plan, const Verdict& verdict, std::uint64_t states) {
                         return Violation(plan, verdict, states);
                       });
+    OracleExplorer judging(campaign, task_.shared, task_.strategy,
+                           [this](const Plan& plan, const Verdict& verdict, std::uint64_t states) {
+                             return Violation(plan, verdict, states);
+                           });
     const bool lazily = task_.strategy == Strategy::kLazy;
     const auto units = UnitsOf(*campaign.workload, campaign.spec);
     while (!task_.shared.stopped()) {
       unit_ = task_.shared.TakeUnit();
       if (unit_ >= units.size()) break;
+      if (!task_.shard.Has(unit_)) continue;
       failing_.clear();
-      auto explored = lazily ? lazy.Explore(units[unit_]) : explorer.Explore(units[unit_]);
+      plans_.clear();
+      auto explored = campaign.oracle ? judging.Explore(units[unit_])
+                      : lazily        ? lazy.Explore(units[unit_])
+                                      : explorer.Explore(units[unit_]);
       if (!explored) return explored;
       if (!lazy.difference().empty()) {
         Send({{"difference", lazy.difference()}});
         break;
       }
       ++task_.shared.counters().units;
-      nlohmann::json done = {{"unit", unit_}, {"failing", failing_}};
-      if (lazily && lazy.legal()) done["legal"] = lazy.legal()->ToString();
+      nlohmann::json done = {{"unit", unit_}, {"failing", failing_}, {"plans", plans_}};
+      const auto& legal = campaign.oracle ? judging.legal() : lazy.legal();
+      if (lazily && legal) done["legal"] = legal->ToString();
       Send(done);
     }
     task_.shared.counters().stragglers += prober.stragglers();
@@ -83,7 +94,10 @@ class Worker {
       return {};
     }
     const std::string signature = verdict.Signature();
-    failing_[signature] += states;
+    std::uint64_t& failing = failing_[signature];
+    failing = states > UINT64_MAX - failing ? UINT64_MAX : failing + states;
+    auto& plans = plans_[signature];
+    if (plans.size() < kMaxFailingPlans) plans.push_back(FormatPlan(plan));
     const std::size_t order = failing_.size();
     if (seen_[signature]++ > 0 || seen_.size() > kMaxKinds) return {};
     auto shrunk = Shrink(*context_, plan, signature, kShrinkRuns);
@@ -103,6 +117,7 @@ class Worker {
   std::unique_ptr<PlanContext> context_;
   std::uint64_t unit_ = 0;
   std::map<std::string, std::uint64_t> failing_;
+  std::map<std::string, std::vector<std::string>> plans_;
   std::map<std::string, std::uint64_t> seen_;
 };
 

@@ -1,8 +1,9 @@
 // Worker: one process of an exploration, with its own mount, namespaces and core. Takes units until
 // none is left and reports through a pipe, a JSON object a line:
 //
-//   {"unit": 12, "failing": {"SIGNATURE": 3}, "legal": "96"}   a unit is done; the number of its
-//   legal states is there if it was counted
+//   {"unit": 12, "failing": {"SIGNATURE": 3}, "plans": {"SIGNATURE": ["t1-..."]}, "legal": "96"}
+//                                                  a unit is done; the number of its legal states
+//                                                  is there if it was counted
 //   {"unit": 12, "order": 2, "finding": {...}}     the first failure of its signature in this
 //                                                  worker; the second kind that the unit showed
 //   {"difference": "recovery: after ..."}          lazy exploration does not hold for these
@@ -18,13 +19,11 @@
 #include <string>
 
 #include "harness/explore/campaign.h"
+#include "harness/explore/outcome.h"
 #include "harness/explore/run_board.h"
 #include "harness/explore/shared_state.h"
 
 namespace tornfs::harness {
-
-// Failures beyond so many kinds are counted and not written up.
-inline constexpr std::size_t kMaxKinds = 64;
 
 struct WorkerTask {
   const Campaign& campaign;
@@ -33,7 +32,8 @@ struct WorkerTask {
   std::uint32_t number = 0;  // Of this worker.
   Strategy strategy = Strategy::kLazy;
   int core = -1;
-  int pipe = -1;                // Write end.
+  int pipe = -1;  // Write end.
+  Shard shard;
   std::string findings_folder;  // Findings are written below it, in folders named by their id.
 };
 

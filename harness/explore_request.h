@@ -1,0 +1,28 @@
+// The command line of `tornfs explore` as a value.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/cli.h"
+#include "harness/explore/campaign_trace.h"
+#include "harness/explore/coordinator.h"
+
+namespace tornfs::harness {
+
+struct ExploreRequest {
+  ExploreSpec spec;
+  CoordinatorOptions coordinator;
+  std::string out;
+  std::optional<LoadedTrace> from;  // Instead of running a workload.
+};
+
+void DescribeExplore(boost::program_options::options_description& options,
+                     std::vector<Positional>& positionals);
+
+// Reads the trace of --from, too. Errors: kInvalid for what the user wrote;
+// those of LoadTrace.
+[[nodiscard]] Result<ExploreRequest> ParseExplore(const ParsedCommand& parsed);
+
+}  // namespace tornfs::harness
