@@ -51,19 +51,22 @@ std::string VerdictLine(const ExploreOutcome& outcome) {
   return "verdict: no violation";
 }
 
+std::string AllWindows(const ExploreOutcome& outcome) {
+  return outcome.windows == 1 ? "the only window" : "all " + Count(outcome.windows, "window");
+}
+
 std::string Coverage(const Campaign& campaign, const ExploreOutcome& outcome) {
   if (Unfinished(outcome)) {
     return Number(outcome.units) + " of " + Count(outcome.all_units, "crash point") + " done";
   }
   if (outcome.strategy == Strategy::kLazy && outcome.whole == outcome.windows) {
     return std::string("complete") + (outcome.concurrent ? " for the observed order" : "") +
-           (campaign.oracle ? ": every legal state was judged in all "
-                            : ": every state that recovery or check can tell apart was tried in "
-                              "all ") +
-           Count(outcome.windows, "window");
+           (campaign.oracle ? ": every legal state was judged in "
+                            : ": every state that recovery or check can tell apart was tried in ") +
+           AllWindows(outcome);
   }
   if (outcome.whole == outcome.windows) {
-    return "every state of all " + Count(outcome.windows, "window") + " was tried";
+    return "every state of " + AllWindows(outcome) + " was tried";
   }
   return "sampled, not exhaustive: " + Number(outcome.whole) + " of " +
          Count(outcome.windows, "window") + " tried whole, the others by families and samples";
