@@ -12,9 +12,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <filesystem>
+#include <set>
+#include <string>
 
 #include "common/fd.h"
 #include "harness/mount_table.h"
@@ -193,17 +194,21 @@ TEST_P(SupervisorKillTest, DestructionKillsWhatRuns) {
 // The cgroup folders of an owner, in every cgroup v2 that is mounted here.
 std::size_t CountCgroups(pid_t owner) {
   const std::string prefix = "tornfs-" + std::to_string(owner) + "-";
-  std::size_t count = 0;
+  std::set<ino_t> found;  // The tree can be mounted in several places.
   const auto table = ReadMountTable();
   for (const MountEntry& mount : *table) {
     if (mount.type != "cgroup2") continue;
-    const std::filesystem::recursive_directory_iterator tree(
-        mount.point, std::filesystem::directory_options::skip_permission_denied);
-    count += static_cast<std::size_t>(std::count_if(begin(tree), end(tree), [&](const auto& entry) {
-      return entry.path().filename().string().starts_with(prefix);
-    }));
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(
+             mount.point, std::filesystem::directory_options::skip_permission_denied)) {
+      struct stat info {};
+      const std::string path = entry.path().string();
+      if (entry.path().filename().string().starts_with(prefix) &&
+          ::stat(path.c_str(), &info) == 0) {
+        found.insert(info.st_ino);
+      }
+    }
   }
-  return count;
+  return found.size();
 }
 
 TEST_P(SupervisorKillTest, StopRemovesTheCgroup) {
