@@ -13,6 +13,7 @@
 #include "harness/explore/finding.h"
 #include "harness/explore/interrupt.h"
 #include "harness/explore/out_directory.h"
+#include "harness/failure.h"
 #include "harness/printing.h"
 #include "harness/sandbox.h"
 
@@ -117,14 +118,7 @@ int Run(const ParsedCommand& parsed) {
   auto times = ParseNumber(parsed.options["times"].as<std::string>());
   if (!times || *times == 0) return UsageError(parsed, "--times takes a number of at least 1");
   auto code = Replay(parsed, parsed.options["out"].as<std::string>(), *times);
-  if (code) return AfterPrinting(*code);
-  LogError(code.error().Message());
-  switch (code.error().code) {
-    case ErrorCode::kMissing: return kExitMissing;
-    case ErrorCode::kInvalid:
-    case ErrorCode::kNotFound: return kExitUsage;
-    default: return kExitInconclusive;
-  }
+  return code ? AfterPrinting(*code) : ReportUnusableResult(code.error());
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "harness/explore/campaign_trace.h"
 #include "harness/explore/finding.h"
 #include "harness/explore/out_directory.h"
+#include "harness/failure.h"
 #include "harness/printing.h"
 #include "harness/sandbox.h"
 
@@ -113,14 +114,7 @@ int Run(const ParsedCommand& parsed) {
     return UsageError(parsed, "--runs takes a number of at least 1");
   }
   const auto code = ShrinkFinding(parsed, static_cast<unsigned>(*runs));
-  if (code) return AfterPrinting(*code);
-  LogError(code.error().Message());
-  switch (code.error().code) {
-    case ErrorCode::kMissing: return kExitMissing;
-    case ErrorCode::kInvalid:
-    case ErrorCode::kNotFound: return kExitUsage;
-    default: return kExitInconclusive;
-  }
+  return code ? AfterPrinting(*code) : ReportUnusableResult(code.error());
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 #include <cstdio>
 #include <string>
 
+#include "common/log.h"
+
 namespace tornfs::harness {
 
 int ExitOf(ErrorCode code) {
@@ -21,6 +23,11 @@ int ReportFailure(const ParsedCommand& parsed, int exit, std::string_view text) 
 
 int ReportFailure(const ParsedCommand& parsed, const Error& error) {
   return ReportFailure(parsed, ExitOf(error.code), error.Message());
+}
+
+int ReportUnusableResult(const Error& error) {
+  LogError(error.Message());
+  return error.code == ErrorCode::kNotFound ? kExitUsage : ExitOf(error.code);
 }
 
 }  // namespace tornfs::harness

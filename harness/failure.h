@@ -16,4 +16,8 @@ namespace tornfs::harness {
 [[nodiscard]] int ReportFailure(const ParsedCommand& parsed, const Error& error);
 [[nodiscard]] int ReportFailure(const ParsedCommand& parsed, int exit, std::string_view text);
 
+// For commands on what an earlier exploration left: logs the error; what is not there (kNotFound)
+// counts as a wrong command line too.
+[[nodiscard]] int ReportUnusableResult(const Error& error);
+
 }  // namespace tornfs::harness
