@@ -21,12 +21,15 @@ namespace {
 
 constexpr std::uint64_t kPage = 4096;
 constexpr std::size_t kPages = ContentStore::kChunkBytes / kPage;
-// Shorter runs of free pages are kept: giving them back would split huge pages for little.
+// Shorter runs of free pages are kept: giving them back costs more than it brings.
 constexpr std::size_t kLeastRun = 16;
 constexpr std::uint64_t kLookEvery = 8ULL << 20;
 // What a process may take beyond the limit before it is told that memory is short.
 constexpr std::uint64_t kSlack = 32ULL << 20;
 constexpr std::size_t kMaxSpare = 4;
+// Memory touched ahead of what is appended: as much again as the chunk holds, within these.
+constexpr std::uint64_t kLeastAhead = 64ULL << 10;
+constexpr std::uint64_t kMostAhead = 1ULL << 20;
 // A chunk that is not full is moved only if that frees something.
 constexpr std::uint64_t kLeastMove = 4ULL << 20;
 
@@ -100,6 +103,7 @@ Outcome<ContentPosition> ContentStore::Append(std::span<const std::byte> bytes) 
   if (current_ == SIZE_MAX || bytes.size() > kChunkBytes - used_) {
     if (auto added = NextChunk(); !added) return tl::make_unexpected(added.error());
   }
+  if (used_ + bytes.size() > touched_) TouchAhead(used_ + bytes.size());
   std::memcpy(addresses_[current_] + used_, bytes.data(), bytes.size());
   const ContentPosition position = current_ * kChunkBytes + used_;
   used_ += bytes.size();
@@ -121,6 +125,7 @@ void ContentStore::CloseChunk() {
 
 Outcome<void> ContentStore::NextChunk() {
   if (free_.empty() && chunks_.size() == kMaxChunks) return Refuse(ENOSPC);
+  const bool touched = !spare_.empty();
   std::byte* memory = NewMemory();
   if (memory == nullptr) return Refuse(ENOSPC);
   CloseChunk();
@@ -133,6 +138,7 @@ Outcome<void> ContentStore::NextChunk() {
   free_.pop_back();
   addresses_[current_] = memory;
   used_ = 0;
+  touched_ = touched ? kChunkBytes : 0;
   return {};
 }
 
@@ -143,9 +149,15 @@ std::byte* ContentStore::NewMemory() {
     return memory;
   }
   void* memory = Reserve(nullptr, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED) return nullptr;
-  ::madvise(memory, kChunkBytes, MADV_HUGEPAGE);
-  return static_cast<std::byte*>(memory);
+  return memory == MAP_FAILED ? nullptr : static_cast<std::byte*>(memory);
+}
+
+// Of the current chunk, up to `end` and some more. Where it fails, each page is touched by itself.
+void ContentStore::TouchAhead(std::uint64_t end) {
+  end = std::min(end + std::clamp(end, kLeastAhead, kMostAhead), kChunkBytes);
+  end = (end + kPage - 1) / kPage * kPage;
+  ::madvise(addresses_[current_] + touched_, end - touched_, MADV_POPULATE_WRITE);
+  touched_ = end;
 }
 
 void ContentStore::Marks::Mark(ContentPosition position, std::uint64_t length) {

@@ -2,9 +2,10 @@
 // that nothing refers to it any more, so extents, snapshots and crash states refer to bytes by
 // position and never copy them.
 //
-// Memory is taken in chunks of kChunkBytes with huge pages asked for: the first touch of a small
-// page costs more than everything else a write does. Chunks that became free are used again, still
-// touched.
+// Memory is taken in chunks of kChunkBytes and touched many pages at a time: the first touch of one
+// page by itself costs more than everything else a write does. Huge pages would be cheaper still on
+// bare metal, but cost four times as much under a hypervisor that has to supply them
+// (docs/benchmarks.md). Chunks that became free are used again, still touched.
 //
 // With a directory, `memory_limit` bounds by how much the whole process has grown since the store
 // was opened: while it is passed, chunks are moved, oldest first, to an unlinked file there, and
@@ -116,6 +117,7 @@ class ContentStore {
   explicit ContentStore(Options options);
   [[nodiscard]] Outcome<void> NextChunk();
   [[nodiscard]] std::byte* NewMemory();
+  void TouchAhead(std::uint64_t end);
   void CloseChunk();
   void SweepChunk(std::size_t chunk, const Marks& marks);
   void Release(std::size_t chunk);
@@ -136,6 +138,7 @@ class ContentStore {
   std::vector<std::byte*> spare_;  // Touched memory that belongs to no chunk.
   std::size_t current_ = SIZE_MAX;
   std::uint64_t used_ = kChunkBytes;  // Of the current chunk.
+  std::uint64_t touched_ = 0;         // Of it, from its start, a multiple of a page.
   std::uint64_t held_pages_ = 0;      // Of the other chunks.
   std::uint64_t moved_pages_ = 0;
   std::uint64_t appended_ = 0;  // Since the last sweep.
