@@ -61,7 +61,7 @@ Result<std::unique_ptr<Stage>> Stage::Open(ContentStore& store, const Model& mod
   mount.mount_point = options.mount_path;
   // Not even a page: with one, the kernel still reads ahead of a program that reads several at a
   // time from the start of a file.
-  mount.max_readahead = 0;
+  if (options.exact_reads) mount.max_readahead = 0;
   mount.readdirplus = false;
   mount.allow_other = stage->identity_.has_value();
   auto server = Server::Mount(stage->engine_, *stage->loop_, mount);

@@ -40,7 +40,10 @@ struct StageOptions {
   // What files show in worlds that do not go by the clock; null: the times of their trees.
   std::shared_ptr<const FrozenTimes> times;
   bool watch_outside = false;  // Look for writes outside the world; needs read_only_outside.
-  int core = -1;               // Everything on this core; -1: anywhere.
+  // RunRequest::questions holds just the pages that a program read; without it the kernel reads
+  // ahead, which takes far fewer requests.
+  bool exact_reads = false;
+  int core = -1;  // Everything on this core; -1: anywhere.
   std::chrono::milliseconds timeout{60'000};
 };
 

@@ -33,7 +33,9 @@ class Worker {
       if (auto entered = EnterPrivateNamespaces(); !entered) return entered;
     }
     const Campaign& campaign = task_.campaign;
-    auto stage = Stage::Open(*campaign.store, *campaign.model, campaign.Options(task_.core));
+    StageOptions options = campaign.Options(task_.core);
+    options.exact_reads = task_.strategy == Strategy::kLazy;
+    auto stage = Stage::Open(*campaign.store, *campaign.model, options);
     if (!stage) return tl::make_unexpected(stage.error());
     if (campaign.uses_mappings) (*stage)->PullMappings();
     Prober prober(**stage, *campaign.store, campaign.recover, campaign.check);
