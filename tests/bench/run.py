@@ -7,8 +7,9 @@
 2. The time of file operations, and of sequential I/O and fsync by file size, on a mount against
    tmpfs, ext4 on a loop device, and libfuse's passthrough and passthrough_ll over tmpfs, daemon and
    client on one core.
+3. What an acknowledged write costs in SQLite, LevelDB and Redis, against tmpfs and passthrough.
 
-DIR holds tornfs, journal and bench_client; the environment variable TORNFS_BIN names it otherwise.
+DIR holds tornfs, journal, bench_client and bench_stores; the environment variable TORNFS_BIN names it otherwise.
 Needs root, g++ and Debian's libfuse3-dev (passthrough_ll is an example in its documentation). Prints
 Markdown. Nothing here is a test: a time is good or bad only beside another one.
 """
@@ -26,8 +27,13 @@ import sys
 import tempfile
 from pathlib import Path
 
+import apps
+
 EXAMPLES = Path("/usr/share/doc/libfuse3-dev/examples")
 COUNT = 2000
+WRITES = 3000
+PARTS = ("states", "ops", "stream", "apps")
+EVERYWHERE = ("tmpfs", "ext4", "passthrough", "passthrough_ll", "tornfs")
 MEGABYTES = 512
 SPAWNS = 1000
 RECORDS = "".join(f"record {number}\n" for number in range(1, 65))
@@ -53,6 +59,15 @@ def processor_time():
 def spread(values):
     """The median, and the least and the most."""
     return f"{statistics.median(values):,.0f} ({min(values):,.0f} to {max(values):,.0f})"
+
+
+def detach_below(folder):
+    """Takes away what is still mounted below `folder`, whoever uses it."""
+    lines = Path("/proc/self/mountinfo").read_text().splitlines()
+    points = [line.split()[4] for line in lines]
+    for point in reversed(points):
+        if point.startswith(f"{folder}/"):
+            run("umount", "-l", point)
 
 
 class States:
@@ -104,6 +119,8 @@ class Mounts:
             run("gcc", "-O2", "-w", folder / f"{name}.c", "-o", folder / name, *flags)
 
     def time(self, place, way, count):
+        if way == "apps":
+            return apps.times(place, self.folder, self.core, count)
         out = run("bench_client", way, place, count, core=self.core)
         return {name: float(time) for name, time in (line.split() for line in out.splitlines())}
 
@@ -136,12 +153,12 @@ class Mounts:
             point.rmdir()
 
     def passthrough(self, way, count):
-        """All of this mount namespace below a mount; the files are on tmpfs."""
         point = Path(tempfile.mkdtemp(dir=self.folder))
         source = Path(tempfile.mkdtemp(dir=self.folder))
-        run(self.folder / "passthrough", "-s", point, core=self.core)
+        # By itself it shows the whole machine.
+        run(self.folder / "passthrough", "-s", "-o", f"modules=subdir,subdir={source}", point, core=self.core)
         try:
-            return self.time(f"{point}{source}", way, count)
+            return self.time(point, way, count)
         finally:
             run("fusermount3", "-u", point)
             point.rmdir()
@@ -183,30 +200,29 @@ def print_states(folder, rounds):
         print(f"\nTwo cores judge {gain:.2f} times as many states as one.")
 
 
-def print_operations(mounts, way, count, rounds):
-    """Microseconds per operation, all kinds in each round; ratios are those of each round."""
-    names = ("tmpfs", "ext4", "passthrough", "passthrough_ll", "tornfs")
+def print_operations(mounts, way, count, rounds, names, others):
+    """Microseconds per operation, all kinds in each round; ratios to `others` are those of each round."""
     times = {name: [] for name in names}
     for _ in range(rounds):
         for name in names:
             times[name].append(getattr(mounts, name)(way, count))
-    print(f"| operation | {', us | '.join(names)}, us | tornfs / passthrough_ll | tornfs / passthrough |")
-    print("|---|" + "---|" * (len(names) + 2))
+    titles = [f"{name}, us" for name in names] + [f"tornfs / {other}" for other in others]
+    print(f"| operation | {' | '.join(titles)} |")
+    print("|---|" + "---|" * len(titles))
     for operation in times["tornfs"][0]:
         columns = [f"{statistics.median(each[operation] for each in times[name]) / 1000:.2f}" for name in names]
-        for other in ("passthrough_ll", "passthrough"):
+        for other in others:
             ratio = statistics.median(ours[operation] / theirs[operation] for ours, theirs in
                                       zip(times["tornfs"], times[other]))
             columns.append(f"{ratio:.2f}")
-        print(f"| {operation} | {' | '.join(columns)} |")
+        print(f"| {operation} | {' | '.join(columns)} |", flush=True)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--bin", default=os.environ.get("TORNFS_BIN"))
-    parser.add_argument("--only", nargs="+", default=["states", "ops", "stream"],
-                        choices=["states", "ops", "stream"])
+    parser.add_argument("--only", nargs="+", default=PARTS, choices=PARTS)
     arguments = parser.parse_args()
     if not arguments.bin or not Path(arguments.bin, "bench_client").exists():
         sys.exit("--bin or TORNFS_BIN must name the folder of tornfs, journal and bench_client")
@@ -221,13 +237,17 @@ def main():
             print_states(folder, arguments.rounds)
             print()
         mounts = Mounts(folder, max(os.sched_getaffinity(0)))
-        if "ops" in arguments.only:
-            print_operations(mounts, "ops", COUNT, arguments.rounds)
-            print()
-        if "stream" in arguments.only:
-            print_operations(mounts, "stream", MEGABYTES, arguments.rounds)
+        passing_on = ("passthrough_ll", "passthrough")
+        for way, count, names, others in (
+                ("ops", COUNT, EVERYWHERE, passing_on), ("stream", MEGABYTES, EVERYWHERE, passing_on),
+                ("apps", WRITES, ("tmpfs", "passthrough", "tornfs"), ("tmpfs", "passthrough"))):
+            if way in arguments.only:
+                print_operations(mounts, way, count, arguments.rounds, names, others)
+                print()
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        # In this order: what were still mounted here would be emptied. If it cannot be taken away, this ends here.
+        detach_below(folder)
+        shutil.rmtree(folder)
 
 
 if __name__ == "__main__":

@@ -18,6 +18,8 @@ STRESSORS = {
     "utime": 500, "verity": 5, "xattr": 50,
 }
 FULL_TIMES = 20
+# Of one stressor, what it made removed again: for the case that it hangs.
+PATIENCE = 900
 
 
 class StressNg(tornfs.Case):
@@ -28,7 +30,7 @@ class StressNg(tornfs.Case):
         for name, ops in STRESSORS.items():
             count = ops * FULL_TIMES if tornfs.full() else ops
             result = self.run_program("stress-ng", f"--{name}", 1, f"--{name}-ops", count, "--verify",
-                                      "--timeout", "60s", "--temp-path", point, "--hdd-bytes", "8M", timeout=120)
+                                      "--timeout", "60s", "--temp-path", point, "--hdd-bytes", "8M", timeout=PATIENCE)
             # 3: not possible here, 4: not implemented here, on any filesystem.
             if result.status not in (0, 3, 4):
                 failed.append(str(result))

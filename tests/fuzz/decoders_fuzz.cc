@@ -1,4 +1,5 @@
-// decoders_fuzz TARGET SEED RUNS: what comes from outside is decoded or refused, and nothing else.
+// decoders_fuzz TARGET SEED RUNS|SECONDSs: what comes from outside is decoded or refused, and
+// nothing else. A third argument that ends in `s` is a time to go on for.
 //
 //   toml     configuration files of LazyFS      fifo     commands of its FIFO
 //   control  lines on the control socket        plan     choices as tokens
@@ -10,6 +11,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
@@ -49,9 +51,34 @@ Target Toml() {
            "[[injection]]\ntype=\"clear-cache\"\nfrom=\"a\"\ntiming=\"after\"\nop=\"rename\"\nto="
            "\"b\"\n"
            "occurrence=3\ncrash=true\n"},
-          {"[", "]", "[[injection]]", "\n", "=",    "\"",         "'''",     "\"\"\"",  "{",
-           "}", "#", "1e309",         "-1", "true", "1979-05-27", "\\u0000", "parts=3", "type",
-           ".", ","},
+          {"[",
+           "]",
+           "[[injection]]",
+           "\n",
+           "=",
+           "\"",
+           "'''",
+           "\"\"\"",
+           "{",
+           "}",
+           "#",
+           "1e309",
+           "-1",
+           "true",
+           "1979-05-27",
+           "\\u0000",
+           "parts=3",
+           "type",
+           ".",
+           ",",
+           "file=3\n",
+           "parts=-1\n",
+           "persist=[-1]\n",
+           "persist=1\n",
+           "fifo_path=1\n",
+           "injection=1\n",
+           "timing=\"now\"\n",
+           "type=\"x\"\n"},
           [](const std::string& text) {
             const auto config = harness::lazyfs::ParseConfig(text);
             return config.has_value();
@@ -63,7 +90,8 @@ Target Fifo() {
            "lazyfs::crash::timing=after::op=rename::from_rgx=a::to_rgx=b",
            "lazyfs::torn-op::file=/r/a::persist=1,3::parts=3",
            "lazyfs::torn-op::file=a::persist=1::parts_bytes=10,20::occurrence=2",
-           "lazyfs::torn-seq::op=write::file=a::persist=1,4", "lazyfs::unsynced-data-report"},
+           "lazyfs::torn-seq::op=write::file=a::persist=1,4::occurrence=3::return=true",
+           "lazyfs::unsynced-data-report"},
           {"lazyfs::", "::", "=", ",", "persist=", "parts=", "[", "(", ")", "*", "{9}", "\\",
            "none", "18446744073709551616"},
           [](const std::string& text) {
@@ -191,15 +219,35 @@ Target Control() {
            R"({"id": "x", "op": "arm", "args": {"trigger": "before fsync wal/* #3"}})",
            R"({"id": null, "op": "crash"})"},
           {"{", "}", "[", "]", "\"", ":", ",", "null", "\\u0000", "\\ud800", "1e999", "\n", "args",
-           "[[[[[[[[", "-1"},
+           "[[[[[[[[", "-1", "\"args\": {\"trigger\": 3}, "},
           [fixture](const std::string& text) { return fixture->Exchange(text); }};
 }
 
-int Run(const Target& target, std::uint64_t seed, std::uint64_t runs) {
+// How long to go on.
+struct Budget {
+  std::uint64_t runs = UINT64_MAX;
+  std::chrono::steady_clock::time_point end = std::chrono::steady_clock::time_point::max();
+
+  explicit Budget(const std::string& text) {
+    const std::uint64_t count = std::strtoull(text.c_str(), nullptr, 10);
+    if (text.ends_with('s')) {
+      end = std::chrono::steady_clock::now() + std::chrono::seconds(count);
+    } else {
+      runs = count;
+    }
+  }
+  [[nodiscard]] bool Has(std::uint64_t done) const {
+    constexpr std::uint64_t kBetweenLooks = 64;
+    return done < runs && (done % kBetweenLooks != 0 || std::chrono::steady_clock::now() < end);
+  }
+};
+
+int Run(const Target& target, std::uint64_t seed, const Budget& budget) {
   Mutator mutator(seed, target.seeds, target.words);
   for (const std::string& good : target.seeds) CHECK(target.decode(good));
   std::uint64_t decoded = 0;
-  for (std::uint64_t i = 0; i < runs; ++i) {
+  std::uint64_t runs = 0;
+  for (; budget.Has(runs); ++runs) {
     std::string input = mutator.Next();
     if (!target.decode(input)) continue;
     ++decoded;
@@ -221,9 +269,9 @@ int main(int argc, char** argv) {
                                                     {"rule", Rule},       {"trigger", Triggers}};
   const auto target = argc == 4 ? targets.find(argv[1]) : targets.end();
   if (target == targets.end()) {
-    std::fputs("usage: decoders_fuzz toml|fifo|control|plan|rule|trigger SEED RUNS\n", stderr);
+    std::fputs("usage: decoders_fuzz toml|fifo|control|plan|rule|trigger SEED RUNS|SECONDSs\n",
+               stderr);
     return 2;
   }
-  return Run(target->second(), std::strtoull(argv[2], nullptr, 10),
-             std::strtoull(argv[3], nullptr, 10));
+  return Run(target->second(), std::strtoull(argv[2], nullptr, 10), Budget(argv[3]));
 }
