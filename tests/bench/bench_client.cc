@@ -92,8 +92,16 @@ void Streams(const std::string& directory, int megabytes) {
   const auto write = [&](int i) {
     Must(::pwrite(fd, buffer.data(), kMebibyte, at(i)) == full, "pwrite");
   };
-  Time("write-1MiB", megabytes, write);
-  Time("rewrite-1MiB", megabytes, write);
+  // Memory that nobody has used since the machine started costs more than anything else here, so
+  // what is written first is told apart from what is written to memory that was used before.
+  const int part = megabytes / 4;
+  Time("first-write-1MiB", part, write);
+  Must(::fsync(fd) == 0 && ::ftruncate(fd, 0) == 0 && ::fsync(fd) == 0, "ftruncate");
+  for (int i = 0; i < part; ++i) write(i);
+  Must(::fsync(fd) == 0 && ::ftruncate(fd, 0) == 0 && ::fsync(fd) == 0, "ftruncate");
+  Time("write-1MiB", part, write);
+  Time("rewrite-1MiB", part, write);
+  for (int i = part; i < megabytes; ++i) write(i);
   Must(::fsync(fd) == 0 && ::posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED) == 0, "fadvise");
   Time("read-1MiB", megabytes,
        [&](int i) { Must(::pread(fd, buffer.data(), kMebibyte, at(i)) == full, "pread"); });
