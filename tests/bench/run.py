@@ -153,22 +153,18 @@ class Mounts:
             point.rmdir()
 
     def passthrough(self, way, count):
-        point = Path(tempfile.mkdtemp(dir=self.folder))
-        source = Path(tempfile.mkdtemp(dir=self.folder))
         # By itself it shows the whole machine.
-        run(self.folder / "passthrough", "-s", "-o", f"modules=subdir,subdir={source}", point, core=self.core)
-        try:
-            return self.time(point, way, count)
-        finally:
-            run("fusermount3", "-u", point)
-            point.rmdir()
-            shutil.rmtree(source)
+        return self._example("passthrough", "modules=subdir,subdir={}", way, count)
 
     def passthrough_ll(self, way, count):
+        return self._example("passthrough_ll", "source={}", way, count)
+
+    def _example(self, name, options, way, count):
+        """One of libfuse's examples over a folder on tmpfs, which `options` name."""
         point = Path(tempfile.mkdtemp(dir=self.folder))
         source = Path(tempfile.mkdtemp(dir=self.folder))
         # In the background: returns when it is mounted.
-        run(self.folder / "passthrough_ll", "-s", "-o", f"source={source}", point, core=self.core)
+        run(self.folder / name, "-s", "-o", options.format(source), point, core=self.core)
         try:
             return self.time(point, way, count)
         finally:

@@ -10,15 +10,14 @@ folder of their own below /tmp.
 """
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "support"))
 
+import acts  # noqa: E402
 from server import Failed, Server  # noqa: E402
 
 USER = "postgres"
@@ -135,19 +134,5 @@ def check(side, promises):
         sys.exit(f"committed rows are missing: {missing}")
 
 
-def main():
-    commands = {"create": create, "put": put, "check": check}
-    if len(sys.argv) < 2 or sys.argv[1] not in commands:
-        print(__doc__, file=sys.stderr)
-        sys.exit(2)
-    side = tempfile.mkdtemp(prefix="postgres-")
-    try:
-        commands[sys.argv[1]](side, *sys.argv[2:])
-    except Failed as failure:
-        sys.exit(f"postgres: {failure}")
-    finally:
-        shutil.rmtree(side)
-
-
 if __name__ == "__main__":
-    main()
+    acts.run("postgres", __doc__, Failed, create, put, check)

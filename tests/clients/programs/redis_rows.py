@@ -10,14 +10,13 @@ network of its own, as `tornfs run` and `tornfs explore` give to programs. Its l
 """
 
 import os
-import shutil
 import socket
 import sys
-import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "support"))
 
+import acts  # noqa: E402
 from server import Failed, Server  # noqa: E402
 
 
@@ -102,19 +101,5 @@ def check(side, promises):
         sys.exit(f"acknowledged values are missing: {missing}")
 
 
-def main():
-    commands = {"create": create, "put": put, "check": check}
-    if len(sys.argv) < 2 or sys.argv[1] not in commands:
-        print(__doc__, file=sys.stderr)
-        sys.exit(2)
-    side = tempfile.mkdtemp(prefix="redis-")
-    try:
-        commands[sys.argv[1]](side, *sys.argv[2:])
-    except Failed as failure:
-        sys.exit(f"redis: {failure}")
-    finally:
-        shutil.rmtree(side)
-
-
 if __name__ == "__main__":
-    main()
+    acts.run("redis", __doc__, Failed, create, put, check)

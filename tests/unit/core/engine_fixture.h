@@ -70,6 +70,13 @@ class EngineFixture : public ::testing::Test {
     ASSERT_TRUE(engine_->Barrier(me_, OpKind::kFsyncdir, At(path)));
   }
   void Sync() { engine_->SettleAll(); }
+  // Recording begins: what is there already is durable, and the next op is the first.
+  void Begin() {
+    engine_->SettleAll();
+    Base base = engine_->Snapshot();
+    base.next_op = 1;
+    engine_->Load(std::move(base), true);
+  }
 
   // The files below `dir` of `tree`: "path=contents", run lengths as "a*10", directories "path/".
   std::set<std::string> Show(const Tree& tree, Ino dir = kRootIno, const std::string& at = "") {

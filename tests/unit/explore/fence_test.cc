@@ -6,12 +6,6 @@ namespace {
 
 class FenceTest : public EngineFixture {
  protected:
-  void Begin() {
-    engine_->SettleAll();
-    Base base = engine_->Snapshot();
-    base.next_op = 1;
-    engine_->Load(std::move(base), true);
-  }
   // Plans for the states at the end, all lines printed, whose tree shows what `is_bad` says yes to.
   template <class IsBad>
   void Finish(IsBad&& is_bad) {

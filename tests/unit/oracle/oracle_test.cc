@@ -7,13 +7,6 @@ namespace {
 
 class OracleTest : public EngineFixture {
  protected:
-  // What is there already is the start.
-  void Begin() {
-    engine_->SettleAll();
-    Base base = engine_->Snapshot();
-    base.next_op = 1;
-    engine_->Load(std::move(base), true);
-  }
   void Print(const std::string& line) { engine_->AddPromise(line); }
 
   void Finish() {
