@@ -77,8 +77,8 @@ class Scripts(JournalCase):
     def survive_deeply(self, model):
         if not tornfs.full():
             self.skipTest("long: --full")
-        for name in SCRIPTS:
-            for tear in ("sector", "byte"):
+        for tear in ("sector", "byte"):
+            for name in SCRIPTS:
                 with self.subTest(script=name, tear=tear):
                     stats = self.assert_survives(name, "--tear", tear, *FAULTS, model=model)
                     print(f"{model}, {name}, {tear}: {stats['states']} states, {stats['timing']['runs']} runs, "
