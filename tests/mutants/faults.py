@@ -3,7 +3,7 @@
 there for the next one, with and without a power loss in between.
 
 Short writes are carried on by the program; after a failed barrier the data is as ext4 leaves it: readable, and
-never written again. ./check has the time for two scripts; all of them run with --full or TORNFS_FULL=1."""
+never written again. ./check has the time for one script; all of them run with --full or TORNFS_FULL=1."""
 
 import json
 
@@ -12,7 +12,7 @@ from scripts import SCRIPTS, JournalCase, tornfs
 AFTERWARDS = "journal recover --dir j && journal verify --dir j --promises {promises}"
 EFFECTS = ("fail:EIO op by journal", "fail:ENOSPC op by journal", "short:100 write by journal")
 ENDINGS = ((), ("--crash-at", "end", "--lose", "all"))
-SHORT = ("rotate segments", "restore")
+SHORT = ("restore",)
 # No script makes so many calls.
 CALLS_MOST = 400
 
