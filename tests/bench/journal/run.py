@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""run.py BIN FOLDER [--rounds N]: acknowledgments per second of the journal and of others, on the disk
+"""run.py BIN FOLDER: acknowledgments per second of the journal and of others, on the disk
 that FOLDER is on. All take turns in every round, each time in another order, so that what disturbs one disturbs
 all; the table has medians, "journal is" the median of what was measured in one round. Many short rounds say more
 than few long ones. Build first: cmake --build --preset release --target journal bench_stores"""
@@ -47,13 +47,15 @@ def main():
     parser.add_argument("folder", type=Path)
     parser.add_argument("--rounds", type=int, default=25)
     parser.add_argument("--groups-per-run", type=int, default=20)
+    parser.add_argument("--sizes", type=int, nargs="+", default=SIZES)
+    parser.add_argument("--groups", type=int, nargs="+", default=GROUPS)
     options = parser.parse_args()
     folder = options.folder / "bench-run"
     missing = set()
     print("| size | group | store | acks/s | p50 us | p99 us | journal is | bytes/ack | barriers/ack |")
     print("|---|---|---|---|---|---|---|---|---|")
-    for size in SIZES:
-        for group in GROUPS:
+    for size in options.sizes:
+        for group in options.groups:
             runs = {}
             records = group * options.groups_per_run
             everyone = list(contenders(options.bin, folder, size, group, records))
