@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Lines of the decoders that their fuzzers reach: `coverage.py BUILD [--runs N] [--least PERCENT] [TARGET...]`.
+"""Lines of the decoders that their fuzzers reach: `coverage.py BUILD [--seconds N] [--least PERCENT] [DECODER...]`.
 
-BUILD is a build folder in which the fuzzers are built. For each target the sources of its decoder and the
-fuzzer are compiled once more, with counters, and take the place of those in the fuzzer's libraries. Prints a
-Markdown table and the lines never reached; ends with 1 if a target stays below PERCENT.
+BUILD is a build folder in which the fuzzers are built. The sources of each decoder are compiled once more, with
+counters, and take the place of those in the libraries of its fuzzer, each target of which runs N seconds. Prints
+a Markdown table with the lines never reached; ends with 1 if a decoder stays below PERCENT.
 """
 
 import argparse
@@ -16,20 +16,40 @@ import tempfile
 from pathlib import Path
 
 SOURCE = Path(__file__).resolve().parents[2]
-RUNS = 100_000
 LEAST = 90.0
 
-# A target is an argument of a fuzzer: (fuzzer, arguments behind the target, {source of its decoder: functions
-# in it that do other things, as a pattern}).
-TARGETS = {
-    "toml": ("decoders_fuzz", ["1", "{runs}"], {"harness/lazyfs/config.cc": "ReadConfig"}),
-    "fifo": ("decoders_fuzz", ["1", "{runs}"], {"harness/lazyfs/fault.cc": "OpOf"}),
-    "control": ("decoders_fuzz", ["1", "{runs}"], {
-        "fusefs/fuse/control_server.cc": "Listen|AddressOf|NewSocket|IsAbandoned|MayConnect|Accept|~",
+
+def but(*names):
+    """A pattern of all functions but those with one of these in their names."""
+    return f"(?![^(]*({'|'.join(names)}))"
+
+
+# By decoder: the program, what it is started with for each of its targets, and the sources of the decoder with
+# a pattern of those functions in them that decode, named without namespaces.
+DECODERS = {
+    "toml": ("decoders_fuzz", ["toml 1 {}s"], {"harness/lazyfs/config.cc": but("ReadConfig")}),
+    "fifo": ("decoders_fuzz", ["fifo 1 {}s"], {"harness/lazyfs/fault.cc": but("OpOf")}),
+    "control": ("decoders_fuzz", ["control 1 {}s"], {
+        "fusefs/fuse/control_server.cc": but("Listen", "AddressOf", "NewSocket", "IsAbandoned", "MayConnect",
+                                             "Accept", "~"),
         "harness/live/crash_options.cc": ""}),
-    "plan": ("decoders_fuzz", ["1", "{runs}"], {"fusefs/core/window_text.cc": "Describe|GoesOn"}),
-    "rule": ("decoders_fuzz", ["1", "{runs}"], {"harness/live/fault_rule.cc": ""}),
-    "trigger": ("decoders_fuzz", ["1", "{runs}"], {"fusefs/core/trigger.cc": "ArmedTrigger"}),
+    "plan": ("decoders_fuzz", ["plan 1 {}s"], {"fusefs/core/window_text.cc": but("Describe", "GoesOn")}),
+    "rule": ("decoders_fuzz", ["rule 1 {}s"], {"harness/live/fault_rule.cc": ""}),
+    "trigger": ("decoders_fuzz", ["trigger 1 {}s"], {"fusefs/core/trigger.cc": but("ArmedTrigger")}),
+    "slot": ("fuzz_journal", ["slot {}"], {
+        "journal/slot.cc": "DecodeSlot|MagicIsAt|FlagsAreBits|DecodeSegments|BoundsHold|SlotFaultText"}),
+    "record": ("fuzz_journal", ["record {}", "reference-record {}"], {
+        "journal/record.cc": "RecordReader::|DescribePrepare"}),
+    "prepare": ("fuzz_journal", ["prepare {}"], {
+        "journal/prepare.cc": "DecodePrepare|ReadPrepareHeader|ReservedIsZero|HighHalvesAreZero"}),
+    "batch": ("fuzz_journal", ["batch {}"], {"journal/batch.cc": "DecodeBatch|Checksum"}),
+    "reference": ("fuzz_journal", ["reference {}"], {
+        "journal/segment.cc": r"DecodeReference|IsValid\(tornfs::journal::SegmentReference|ParseRetainedName|TakeNumber"}),
+    "segments": ("fuzz_journal", ["segments {}"], {
+        "journal/segment.cc": r"DecodeSegmentState|DecodeCursor|IsValid\(tornfs::journal::Segment(State|Cursor)"}),
+    "index": ("fuzz_journal", ["index {}"], {"journal/index.cc": "DecodeIndex|IndexContradiction"}),
+    "promises": ("fuzz_journal", ["promises {}"], {
+        "journal/promises.cc": "ParsePromises|ParsePromise|ParseAll|ApplyLine|IsLowerHex"}),
 }
 
 
@@ -68,31 +88,31 @@ class Build:
         return target
 
 
-def reached(note, others, source):
-    """{line: whether it ran} but for functions with a name that matches `others`."""
+def reached(note, functions, source):
+    """{line: whether it ran} of the functions with a name that matches `functions`."""
     report = json.loads(run(["gcov", "--json-format", "--stdout", note], cwd=note.parent))
     lines = {}
     for file in report["files"]:
         if not file["file"].endswith(source):
             continue
-        names = {each["name"]: each["demangled_name"] for each in file["functions"]}
+        names = {each["name"]: re.sub(r"^(tornfs|journal|harness|\(anonymous namespace\)|::)*", "",
+                                      each["demangled_name"]) for each in file["functions"]}
         for line in file["lines"]:
-            name = names.get(line.get("function_name"), "").replace("(anonymous namespace)", "").partition("(")[0]
-            if others and re.search(others, name):
-                continue
-            number = line["line_number"]
-            lines[number] = lines.get(number, False) or line["count"] > 0
+            if re.match(functions, names.get(line.get("function_name"), "")):
+                number = line["line_number"]
+                lines[number] = lines.get(number, False) or line["count"] > 0
     return lines
 
 
-def measure(build, name, runs, into):
-    """{source: {line: whether it ran}} of one target."""
-    fuzzer, arguments, decoders = TARGETS[name]
+def measure(build, name, seconds, into):
+    """{source: {line: whether it ran}} of one decoder."""
+    fuzzer, starts, sources = DECODERS[name]
     into.mkdir()
-    notes = {source: build.compile(source, into) for source in decoders}
+    notes = {source: build.compile(source, into) for source in sources}
     program = build.link(fuzzer, notes.values(), into)
-    run([program, name, *(argument.format(runs=runs) for argument in arguments)], cwd=into)
-    return {source: reached(note.with_suffix(".gcno"), decoders[source], source) for source, note in notes.items()}
+    for arguments in starts:
+        run([program, *arguments.format(seconds).split()], cwd=into)
+    return {source: reached(note.with_suffix(".gcno"), sources[source], source) for source, note in notes.items()}
 
 
 def spans(numbers):
@@ -110,19 +130,19 @@ def spans(numbers):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("build")
-    parser.add_argument("targets", nargs="*", metavar="TARGET", default=[])
-    parser.add_argument("--runs", type=int, default=RUNS)
+    parser.add_argument("decoders", nargs="*", metavar="DECODER", default=[])
+    parser.add_argument("--seconds", type=int, default=10)
     parser.add_argument("--least", type=float, default=LEAST)
     options = parser.parse_intermixed_args()
-    unknown = set(options.targets) - TARGETS.keys()
+    unknown = set(options.decoders) - DECODERS.keys()
     if unknown:
-        sys.exit(f"unknown: {', '.join(sorted(unknown))}; there are {', '.join(TARGETS)}")
+        sys.exit(f"unknown: {', '.join(sorted(unknown))}; there are {', '.join(DECODERS)}")
     build, low = Build(options.build), []
-    print("| target | decoder | lines | reached | not reached |\n|---|---|---|---|---|")
+    print("| decoder | source | lines | reached | not reached |\n|---|---|---|---|---|")
     with tempfile.TemporaryDirectory(prefix="tornfs-coverage-") as folder:
-        for name in options.targets or TARGETS:
+        for name in options.decoders or DECODERS:
             counts = [0, 0]
-            for source, lines in measure(build, name, options.runs, Path(folder) / name).items():
+            for source, lines in measure(build, name, options.seconds, Path(folder) / name).items():
                 hit = sum(lines.values())
                 missed = spans(sorted(number for number, ran in lines.items() if not ran))
                 print(f"| {name} | {source} | {len(lines)} | {100 * hit / len(lines):.1f} % | {missed} |", flush=True)

@@ -20,37 +20,12 @@
 #include "journal/promises.h"
 #include "journal/record.h"
 #include "journal/slot.h"
+#include "memory_disk.h"
 
 namespace tornfs::journal {
 namespace {
 
 using Bytes = std::vector<std::byte>;
-
-// Bytes in memory as a file.
-class BytesFile final : public File {
- public:
-  explicit BytesFile(const Bytes& bytes) : bytes_(bytes) {}
-
-  Result<std::size_t> ReadAt(std::uint64_t at, std::span<std::byte> out) override {
-    if (at >= bytes_.size()) return 0;
-    const std::size_t got = std::min<std::size_t>(out.size(), bytes_.size() - at);
-    std::copy_n(bytes_.begin() + static_cast<std::ptrdiff_t>(at), got, out.begin());
-    return got;
-  }
-  Status WriteAt(std::uint64_t, std::span<const std::byte>) override {
-    return IoFailure(30, "write");
-  }
-  Status WriteParts(std::uint64_t, std::span<const std::span<const std::byte>>) override {
-    return IoFailure(30, "write");
-  }
-  Result<std::uint64_t> Length() override { return bytes_.size(); }
-  Status Truncate(std::uint64_t) override { return IoFailure(30, "truncate"); }
-  Status Sync() override { return IoFailure(30, "sync"); }
-  void Preallocate(std::uint64_t) override {}
-
- private:
-  const Bytes& bytes_;
-};
 
 struct Target {
   Bytes (*sound)(Rng&);          // A good input.
@@ -69,6 +44,7 @@ Bytes SoundSlot(Rng& rng) {
   state.length = kBlockBytes * rng.Below(100);
   state.head = rng.Below(100);
   state.anchor_known = true;
+  if (rng.Below(2) == 0) state.certified_log_view = static_cast<std::uint32_t>(rng.Below(9));
   if (rng.Below(2) == 0) {
     state.references = true;
     state.segments = SoundSegments(rng);
@@ -86,7 +62,10 @@ void ResealSlot(Bytes& bytes) {
 
 bool DecodeOneSlot(const Bytes& bytes) {
   const auto slot = DecodeSlot(bytes);
-  if (!slot) return false;
+  if (!slot) {
+    CHECK(!SlotFaultText(slot.error()).empty());
+    return false;
+  }
   Bytes again(kBlockBytes);
   EncodeSlot(*slot, again);
   const auto second = DecodeSlot(again);
@@ -148,15 +127,44 @@ void ResealRecord(Bytes& bytes) {
           Hash64(std::span<const std::byte>(bytes).first(record_at::kPayload + payload)));
 }
 
-bool DecodeRecords(const Bytes& bytes) {
-  BytesFile file(bytes);
-  RecordReader reader(file, 0, 0, bytes.size());
+// Reads the first `limit` bytes of a data file of generation 0. Without a segment a reference is
+// refused.
+bool ReadRecords(const Bytes& bytes, std::uint64_t limit, const Bytes* segment) {
+  MemoryDisk disk;
+  disk.Put(DataFileName(0), bytes);
+  if (segment != nullptr) disk.Put(RetainedName({0, 0}), *segment);
+  const auto storage = disk.Attach();
+  const auto file = storage->Open(DataFileName(0), OpenMode::kRead);
+  SegmentReader segments(*storage);
+  RecordReader reader(**file, 0, 0, limit, segment != nullptr ? &segments : nullptr);
   while (!reader.AtEnd()) {
     const auto record = reader.Next();
     if (!record) return false;
     CHECK(record->entry.position + record->entry.length == reader.position());
+    CHECK(record->entry.payload_bytes == record->prepare.size());
   }
   return true;
+}
+
+bool DecodeRecords(const Bytes& bytes) { return ReadRecords(bytes, bytes.size(), nullptr); }
+
+// One record, and behind its block the body that it refers to: the input is data file and segment.
+Bytes SoundReferenceRecord(Rng& rng) {
+  const Bytes body = SoundBatch(rng);
+  PrepareHeader fields;
+  fields.op = rng.Next();
+  fields.group = 1;
+  fields.operation = kOperationMessages;
+  const Bytes prepare = BuildPrepare(fields, body);
+  Bytes bytes(kBlockBytes);
+  EncodeReferenceRecord(0, std::span(prepare).first(prepare_at::kBody),
+                        {{0, 0}, kBlockBytes, body.size()}, bytes);
+  bytes.insert(bytes.end(), body.begin(), body.end());
+  return bytes;
+}
+
+bool DecodeReferenceRecord(const Bytes& bytes) {
+  return ReadRecords(bytes, std::min<std::uint64_t>(bytes.size(), kBlockBytes), &bytes);
 }
 
 Bytes SoundReference(Rng& rng) {
@@ -226,6 +234,7 @@ const std::map<std::string, Target>& Targets() {
   static const std::map<std::string, Target> targets{
       {"slot", {SoundSlot, ResealSlot, DecodeOneSlot}},
       {"record", {SoundRecords, ResealRecord, DecodeRecords}},
+      {"reference-record", {SoundReferenceRecord, ResealRecord, DecodeReferenceRecord}},
       {"prepare", {SoundPrepare, KeepAsIs, DecodeOnePrepare}},
       {"batch", {SoundBatch, KeepAsIs, DecodeOneBatch}},
       {"reference", {SoundReference, KeepAsIs, DecodeOneReference}},

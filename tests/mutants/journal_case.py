@@ -13,15 +13,16 @@ CHECK = "journal verify --dir j --promises {promises}"
 class JournalCase(tornfs.Case):
     """`workload` and `recover` are commands for the shell; {without} in them becomes the switch."""
 
-    def explore_journal(self, *options, workload, recover, input, rule=None):
+    def explore_journal(self, *options, workload, recover, input, rule=None, model="posix", **more):
         without = f"--without {rule}" if rule else ""
         return self.explore(
-            "--model", "posix",
+            "--model", model,
             *options,
             "--recover", recover.format(without=without),
             "--check", CHECK,
             workload=_split(workload.format(without=without)),
             input=input,
+            **more,
         )
 
     def assert_names(self, findings, cause):

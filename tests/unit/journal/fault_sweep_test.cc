@@ -61,6 +61,19 @@ Status Owned(OpenJournal& journal, Promises& promises) {
   return AppendGroups(journal, promises, 1);
 }
 
+Status References(OpenJournal& journal, Promises& promises) {
+  JOURNAL_TRY(AppendGroups(journal, promises, 1));
+  for (std::uint64_t i = 0; i < 3; ++i) {
+    JOURNAL_TRY(journal.AppendReference(i, i + 2, "message"));
+    JOURNAL_TRY(journal->Sync());
+    PromiseAll(*journal, promises);
+  }
+  JOURNAL_TRY(journal->Checkpoint(4));
+  JOURNAL_TRY(journal->MarkPurge(1, 4));
+  Withdraw(5, promises);
+  return journal->TruncateFrom(5);
+}
+
 Status Resets(OpenJournal& journal, Promises& promises) {
   JOURNAL_TRY(AppendGroups(journal, promises, 1));
   Withdraw(2, promises);
@@ -78,7 +91,10 @@ struct Fault {
   bool forgets;
 };
 
-constexpr Fault kFaults[] = {{EIO, false, false}, {ENOSPC, true, false}, {EIO, false, true}};
+// A call that does nothing, for two reasons; a short write; a barrier after which the system has
+// forgotten what to write.
+constexpr Fault kFaults[] = {
+    {EIO, false, false}, {ENOSPC, false, false}, {ENOSPC, true, false}, {EIO, false, true}};
 
 // Empty, or what is wrong with the disk.
 std::string Judge(const MemoryDisk& disk, const Promises& promises) {
@@ -143,8 +159,37 @@ TEST_P(FaultSweep, NoAcknowledgmentIsBroken) {
 INSTANTIATE_TEST_SUITE_P(Scripts, FaultSweep,
                          testing::Values(std::pair<const char*, Script>{"plain", Plain},
                                          std::pair<const char*, Script>{"owned", Owned},
+                                         std::pair<const char*, Script>{"references", References},
                                          std::pair<const char*, Script>{"resets", Resets}),
                          [](const auto& param) { return std::string(param.param.first); });
+
+// The open of a folder that holds no journal yet.
+TEST(FaultSweepOfOpen, first_open_recovers_after_each_initialization_fault) {
+  for (const Fault& fault : kFaults) {
+    for (int call = 0;; ++call) {
+      MemoryDisk disk;
+      disk.fail_call = call;
+      disk.fail_errno = fault.error;
+      disk.fail_half_way = fault.half_way;
+      disk.fail_forgets = fault.forgets;
+      const bool opened = OpenJournal(disk).ok();
+      const bool reached = disk.calls() > call;
+      disk.fail_call.reset();
+      disk.Kill();
+      for (std::uint64_t seed = 0; seed < 16; ++seed) {
+        MemoryDisk dark = disk;
+        Rng rng(seed);
+        if (seed > 0) dark.PowerLoss(rng, Tear::kByte);
+        OpenJournal journal(dark);
+        ASSERT_TRUE(journal.ok()) << "call " << call << ": " << journal.error().Message();
+        EXPECT_TRUE(journal.AppendDurably("first"));
+      }
+      if (!reached) break;
+      EXPECT_LT(call, 100);
+      EXPECT_TRUE(call > 0 || !opened);
+    }
+  }
+}
 
 // H.10: a barrier fails, the system forgets what it should have written, and a restart in the same
 // boot believes what it reads.

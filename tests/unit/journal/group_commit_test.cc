@@ -156,6 +156,37 @@ TEST(GroupCommit, CapacityPushesBack) {
   EXPECT_TRUE(commit->Append(AsBytes("room again")));
 }
 
+// One writer stands still; what it has not written is acknowledged by nobody, what it wrote before
+// still is, and another journal goes on.
+TEST(GroupCommit, stalled_writer_does_not_release_acks_or_block_another_partition) {
+  MemoryDisk disk;
+  MemoryDisk other_disk;
+  Committer commit(disk);
+  const auto other_storage = other_disk.Attach();
+  const auto other = GroupCommit::Start(*other_storage, "other", {}, {});
+  ASSERT_TRUE(other);
+  const auto before = commit->Append(AsBytes("before"));
+  ASSERT_TRUE(before);
+  std::latch entered(1);
+  std::latch release(1);
+  std::jthread holder([&] {
+    EXPECT_TRUE(commit->Run([&](Journal&) -> Status {
+      entered.count_down();
+      release.wait();
+      return {};
+    }));
+  });
+  entered.wait();
+  const auto pending = commit->Submit(AsBytes("pending"));
+  ASSERT_TRUE(pending);
+  EXPECT_TRUE((*other)->Append(AsBytes("elsewhere")));
+  EXPECT_TRUE(commit->IsDurable(*before));
+  EXPECT_FALSE(commit->IsDurable(*pending));
+  EXPECT_EQ(commit->durable_head(), 1U);
+  release.count_down();
+  EXPECT_TRUE(commit->Wait(*pending));
+}
+
 TEST(GroupCommit, TruncationWithdrawsAtOnce) {
   MemoryDisk disk = DiskWith(2);
   {
@@ -170,11 +201,12 @@ TEST(GroupCommit, TruncationWithdrawsAtOnce) {
     ASSERT_TRUE(again);
     EXPECT_EQ(again->op, 4U);
     EXPECT_FALSE(commit->IsDurable(tickets[1]));
-    EXPECT_TRUE(commit->TruncateFrom(9));
+    EXPECT_TRUE(commit->TruncateFrom(9));  // Beyond the head: leaves no gap.
+    EXPECT_EQ(commit->Append(AsBytes("five"))->op, 5U);
     EXPECT_EQ(commit->TruncateFrom(0).error().kind, ErrorKind::kInvalid);
   }
   disk.Kill();
-  EXPECT_EQ(OpenJournal(disk)->head(), 4U);
+  EXPECT_EQ(OpenJournal(disk)->head(), 5U);
 }
 
 TEST(GroupCommit, ChangesOfTheChainPauseAdmission) {
@@ -218,6 +250,17 @@ TEST(GroupCommit, a_group_commit_delay_admits_prepares_that_arrive_during_the_wa
   EXPECT_EQ(commit->metrics().completed_batches, 1U);
   EXPECT_EQ(commit->metrics().batched_prepares, kGroupOpsMax);
   EXPECT_EQ(commit->metrics().delay_waits, 1U);
+}
+
+TEST(GroupCommit, a_group_commit_delay_is_skipped_when_arrivals_outlast_it) {
+  MemoryDisk disk;
+  GroupCommitOptions options;
+  // Two appends that each copy and hash a MiB cannot come closer together.
+  options.delay = std::chrono::microseconds(1);
+  Committer commit(disk, {}, options);
+  const auto tickets = commit.SubmitTogether(2, 1 << 20);
+  ASSERT_TRUE(commit->Wait(tickets.back()));
+  EXPECT_EQ(commit->metrics().delay_waits, 0U);
 }
 
 TEST(GroupCommit, checkpoint_notifies_before_reclaiming_its_obsolete_generation) {

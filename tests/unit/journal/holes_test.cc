@@ -117,7 +117,8 @@ TEST(Hole, H4LoweredCapacityStillReopensHistory) {
   ASSERT_TRUE(journal.ok());
   EXPECT_EQ(journal->durable_head(), 3U);
   EXPECT_EQ(journal.Append("more").error().kind, ErrorKind::kCapacity);
-  EXPECT_TRUE(journal->Checkpoint(3));
+  ASSERT_TRUE(journal->Checkpoint(3));
+  EXPECT_TRUE(journal.AppendDurably("room again"));
 }
 
 // H.5: names persist in any order; a frontier without its data file refuses an empty journal.
@@ -276,6 +277,19 @@ TEST(Hole, H13LegitimateGapOfThreeIsRepaired) {
   EXPECT_EQ(HeadAfterOpen(disk), 3U);
   EXPECT_EQ(SlotAt(disk, older)->state.head, 3U);
   EXPECT_EQ(SlotAt(disk, older)->sequence, SlotAt(disk, 1 - older)->sequence + 1);
+}
+
+TEST(Hole, H13SwappedSlotsAreRepaired) {
+  MemoryDisk disk = DiskWith(3);
+  const Slot first = *SlotAt(disk, 0);
+  const Slot second = *SlotAt(disk, 1);
+  PutSlot(disk, 0, second);
+  PutSlot(disk, 1, first);
+  EXPECT_EQ(HeadAfterOpen(disk), 3U);
+  for (const std::size_t position : {0U, 1U}) {
+    EXPECT_EQ(SlotPosition(SlotAt(disk, position)->sequence), position);
+    EXPECT_EQ(SlotAt(disk, position)->state.head, 3U);
+  }
 }
 
 TEST(Hole, H13ContradictingSlotsAreRefused) {

@@ -5,6 +5,7 @@
 
 #include "fixture.h"
 #include "journal/batch.h"
+#include "journal/posix_storage.h"
 #include "journal/segment_recovery.h"
 
 namespace tornfs::journal {
@@ -129,6 +130,61 @@ TEST(SegmentRecovery, GapsAndRegressionsAreRefused) {
     disk.Put(kLog, log);
     ExpectRefusal(disk, SegmentRefusal::kOffsetGap);
   }
+}
+
+// An offset that rose and one that fell are one verdict: the batch does not verify.
+TEST(SegmentRecovery, FlippedOffsetsAreRefusedInBothDirections) {
+  for (unsigned bit = 0; bit < 64; ++bit) {
+    MemoryDisk disk = Segment(4, 2);
+    Bytes log = disk.Read(kLog).value();
+    log[kBatch + 8 + bit / 8] ^= static_cast<std::byte>(1U << (bit % 8));
+    disk.Put(kLog, log);
+    ExpectRefusal(disk, SegmentRefusal::kInteriorDamage);
+  }
+}
+
+// Whatever byte is hit: what is accepted keeps whole batches only, and loses none but the last.
+TEST(SegmentRecovery, DamageOfLogAndIndexIsRepairedOrRefused) {
+  const MemoryDisk sound = Segment(4, 4);
+  const Bytes whole = sound.Read(kLog).value();
+  for (const std::string& name : {kLog, kIndex}) {
+    const Bytes bytes = sound.Read(name).value();
+    for (std::size_t at = 0; at < bytes.size(); ++at) {
+      for (int way = 0; way < 4; ++way) {
+        Bytes bad = bytes;
+        if (way == 0) bad[at] ^= std::byte{0x04};
+        if (way == 1) std::fill_n(bad.begin() + static_cast<std::ptrdiff_t>(at), 1, std::byte{0});
+        if (way == 2) bad.resize(at);
+        if (way == 3) bad.insert(bad.end(), at + 1, std::byte{0xa5});
+        MemoryDisk disk = sound;
+        disk.Put(name, bad);
+        const auto before = disk.Contents();
+        const auto report = Recover(disk);
+        if (!report) {
+          EXPECT_EQ(disk.Contents(), before) << name << at << way;
+          continue;
+        }
+        const Bytes log = disk.Read(kLog).value();
+        EXPECT_TRUE(log.size() == whole.size() || log.size() == 3 * kBatch) << name << at << way;
+        EXPECT_TRUE(std::equal(log.begin(), log.end(), whole.begin())) << name << at << way;
+        const auto repaired = disk.Contents();
+        EXPECT_TRUE(Recover(disk));
+        EXPECT_EQ(disk.Contents(), repaired) << name << at << way;
+      }
+    }
+  }
+}
+
+// The system's own file that no fsync works on.
+TEST(IndexWriter, AFileThatCannotBeSyncedFailsTheBarrier) {
+  PosixStorage storage("/tmp");
+  const auto file = storage.Open("/dev/null", OpenMode::kReadWrite);
+  ASSERT_TRUE(file);
+  auto writer = IndexWriter::Open(**file, 0);
+  ASSERT_TRUE(writer);
+  writer->Add({10, 1, 0});
+  EXPECT_TRUE(writer->Save());
+  EXPECT_EQ(writer->Barrier().error().kind, ErrorKind::kIo);
 }
 
 TEST(IndexWriter, buffered_indexes_defer_sync_errors_to_the_original_writer_barrier) {

@@ -211,8 +211,10 @@ TEST(Journal, TruncateDropsTheEndAndTheCertificate) {
   {
     OpenJournal journal(disk);
     ASSERT_TRUE(journal->Checkpoint(2));
+    ASSERT_TRUE(journal->CertifyLogView(4, 5, journal->state().head_checksum));
     EXPECT_EQ(journal->TruncateFrom(2).error().kind, ErrorKind::kInvalid);
     ASSERT_TRUE(journal->TruncateFrom(6));
+    EXPECT_EQ(journal->state().certified_log_view, 4U);
     EXPECT_EQ(journal->state().generation, 1U);
     ASSERT_TRUE(journal->TruncateFrom(4));
     EXPECT_EQ(journal->head(), 3U);

@@ -169,6 +169,30 @@ TEST(CheckpointFiles, AMissingPathFailsTheCheckpoint) {
   EXPECT_EQ(journal->state().checkpoint, 0U);
 }
 
+// One file, two handles that wrote it: the error of either counts.
+TEST(CheckpointFiles, given_multiple_writers_for_one_checkpoint_file_then_each_is_synced) {
+  MemoryDisk disk = DiskWith(3);
+  disk.Put("materialized", Bytes(10));
+  OpenJournal journal(disk);
+  const auto storage = disk.Attach();
+  const auto good = storage->Open("materialized", OpenMode::kReadWrite);
+  FailingFile bad;
+  const MaterializedFile files[] = {{"materialized", good->get()}, {"materialized", &bad}};
+  EXPECT_EQ(journal->CheckpointFiles(3, files).error().kind, ErrorKind::kIo);
+  EXPECT_EQ(journal->state().checkpoint, 0U);
+}
+
+TEST(Reclaim, obsolete_wal_generations_are_reclaimed_after_restart_and_failed_unlink) {
+  MemoryDisk disk = DiskWith(3);
+  disk.fail_unlinks = true;
+  { ASSERT_TRUE(OpenJournal(disk)->Checkpoint(2)); }
+  { EXPECT_EQ(OpenJournal(disk)->obsolete_files(), 1U); }
+  EXPECT_TRUE(disk.Read(DataFileName(0)));
+  disk.fail_unlinks = false;
+  EXPECT_EQ(OpenJournal(disk)->obsolete_files(), 0U);
+  EXPECT_FALSE(disk.Read(DataFileName(0)));
+}
+
 TEST(Reclaim, append_leaves_obsolete_files_for_the_writer_to_reclaim) {
   for (const bool repaired : {true, false}) {
     Options options = repaired ? Options{} : Without({Rule::kReclaimOffAppend});
@@ -176,7 +200,10 @@ TEST(Reclaim, append_leaves_obsolete_files_for_the_writer_to_reclaim) {
     MemoryDisk disk = DiskWith(3);
     OpenJournal journal(disk, options);
     ASSERT_TRUE(journal->Checkpoint(2));
+    disk.counts = {};
     ASSERT_TRUE(journal.AppendDurably("four"));
+    EXPECT_EQ(disk.counts.writes + disk.counts.file_syncs, 4);
+    EXPECT_EQ(disk.counts.unlinks, repaired ? 0 : 1);
     EXPECT_EQ(disk.Read(DataFileName(0)).has_value(), repaired);
     journal->Reclaim();
     EXPECT_FALSE(disk.Read(DataFileName(0)));

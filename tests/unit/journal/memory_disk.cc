@@ -219,7 +219,7 @@ std::unique_ptr<Storage> MemoryDisk::Attach() { return std::make_unique<MemorySt
 Status MemoryDisk::Begin(int epoch) {
   if (epoch != epoch_ || stopped_) return IoFailure(EIO, "the process is gone");
   const int call = calls_++;
-  if (fail_call == call) return IoFailure(EIO, "injected");
+  if (fail_call == call) return IoFailure(fail_errno, "injected");
   return {};
 }
 

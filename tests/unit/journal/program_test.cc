@@ -181,6 +181,20 @@ TEST_F(Program, ASecondWriterIsTurnedAway) {
 }
 
 // Real files cut to every length: one line, exit code 1, nothing changed.
+// With so few descriptors the program starts, and some call of the journal fails.
+TEST_F(Program, ExhaustedDescriptorsAreAnErrorAndLoseNothing) {
+  ASSERT_EQ(Shell("seq 3 | {} append --dir j").code, 0);
+  bool failed = false;
+  for (int most = 4; most <= 9; ++most) {
+    const Outcome run = Shell("ulimit -n " + std::to_string(most) + "; echo x | {} append --dir j");
+    failed |= run.output.find("Too many open files") != std::string::npos;
+    const Outcome after =
+        Shell("echo '" + run.output + "' > promises; {} verify --dir j --promises promises");
+    EXPECT_EQ(after.code, 0) << most << after.output;
+  }
+  EXPECT_TRUE(failed);
+}
+
 TEST_F(Program, DamagedFilesAreRefusedUntouched) {
   ASSERT_EQ(Shell("printf 'a\\nb\\nc\\n' | {} append --dir j >/dev/null").code, 0);
   const std::string frontier = Contents("frontier");

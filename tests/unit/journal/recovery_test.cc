@@ -204,6 +204,45 @@ TEST(RecoveryTable, Row14LostSlotAdoptsTheWholeTail) {
   EXPECT_EQ(ExpectOpen(newer), 3U);
 }
 
+TEST(RecoveryTable, a_lost_frontier_slot_recovers_the_acknowledged_tail) {
+  MemoryDisk disk = DiskWith(2);
+  MemoryDisk sound = disk;
+  const std::uint64_t retained = OpenJournal(sound)->retained_bytes();
+  Bytes frontier = disk.Read("frontier").value();
+  EXPECT_EQ(frontier.size(), kFrontierBytes);
+  EXPECT_FALSE(disk.Read("frontier.tmp"));
+  std::fill_n(frontier.begin() + static_cast<std::ptrdiff_t>(NewestPosition(disk) * kBlockBytes),
+              kBlockBytes, std::byte{0});
+  disk.Put("frontier", frontier);
+  OpenJournal journal(disk);
+  ASSERT_TRUE(journal.ok()) << journal.error().Message();
+  EXPECT_EQ(journal->durable_head(), 2U);
+  // What was adopted counts like anything else.
+  EXPECT_EQ(journal->entries().size(), 2U);
+  EXPECT_EQ(journal->retained_bytes(), retained);
+}
+
+TEST(RecoveryTable, a_lost_frontier_slot_does_not_hide_damaged_acknowledged_records) {
+  for (const bool zeroed : {false, true}) {
+    MemoryDisk disk = DiskWith(3);
+    DamageSlot(disk, NewestPosition(disk));
+    Bytes data = disk.Read(kData).value();
+    if (zeroed) {
+      std::fill(data.end() - kBlockBytes, data.end(), std::byte{0});
+    } else {
+      data.resize(data.size() - 1000);
+    }
+    disk.Put(kData, data);
+    ExpectRefusal(disk, "prepares-0.wal: record at byte 8192");
+  }
+}
+
+TEST(RecoveryTable, lost_frontier_cannot_turn_a_durable_journal_into_an_empty_one) {
+  MemoryDisk disk = DiskWith(2);
+  disk.Remove("frontier");
+  ExpectRefusal(disk, "history without its durable frontier");
+}
+
 TEST(RecoveryTable, Row14BindsTheFirstParent) {
   MemoryDisk disk = DiskWith(1);
   DamageSlot(disk, NewestPosition(disk));
