@@ -7,7 +7,7 @@
 #include "fusefs/core/engine.h"
 #include "fusefs/core/model_rules.h"
 #include "fusefs/core/window.h"
-#include "harness/calibrate/tree_text.h"
+#include "harness/device/tree_text.h"
 #include "harness/litmus/outcome.h"
 #include "harness/litmus/program.h"
 #include "harness/litmus/steps.h"

@@ -21,10 +21,9 @@
 #include <vector>
 
 #include "common/result.h"
+#include "harness/device/step.h"
 
 namespace tornfs::harness {
-
-using StepWords = std::vector<std::string>;
 
 struct CalibrationProgram {
   std::string name;
@@ -33,12 +32,6 @@ struct CalibrationProgram {
   // Writes of data are torn at sectors, too; without it at pages of 4096 bytes.
   bool sectors = false;
 };
-
-// The step as one line: "rename t f".
-[[nodiscard]] std::string StepText(const StepWords& step);
-
-// "a*3,0*2" as bytes. Errors: kInvalid.
-[[nodiscard]] Result<std::string> BytesOfRuns(std::string_view text);
 
 // A litmus file; what it says of models is left to others. Errors: kInvalid.
 [[nodiscard]] Result<CalibrationProgram> ParseLitmusSteps(std::string_view text,

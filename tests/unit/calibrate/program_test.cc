@@ -6,10 +6,10 @@
 
 #include <string>
 
-#include "harness/calibrate/filesystem.h"
-#include "harness/calibrate/schedule.h"
-#include "harness/calibrate/step_runner.h"
-#include "harness/calibrate/tree_text.h"
+#include "harness/device/filesystem.h"
+#include "harness/device/schedule.h"
+#include "harness/device/step_runner.h"
+#include "harness/device/tree_text.h"
 #include "unit/harness/temp_dir.h"
 
 namespace tornfs::harness {

@@ -18,7 +18,8 @@ inline constexpr std::uint64_t kDeviceBytes = 512ULL << 20;
 struct Filesystem {
   std::string name;                // "ext4-nodelalloc", or what the user asked for.
   std::string type;                // As for mount(2).
-  std::vector<std::string> mkfs;   // The device comes behind; {id} is a worker's own UUID.
+  std::vector<std::string> mkfs;   // With {device}, {size}, and {id}, a worker's own UUID.
+  std::string size;                // As that mkfs takes it: "16M".
   std::string options;             // While a program runs.
   std::string look_options;        // While an image is read back.
   std::string model;               // Name of the persistence model.

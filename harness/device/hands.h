@@ -21,8 +21,8 @@
 #include "common/fd.h"
 #include "common/result.h"
 #include "fusefs/fuse/event_loop.h"
-#include "harness/calibrate/filesystem.h"
-#include "harness/calibrate/program.h"
+#include "harness/device/filesystem.h"
+#include "harness/device/step.h"
 
 namespace tornfs::harness {
 

@@ -1,4 +1,4 @@
-#include "harness/calibrate/step_runner.h"
+#include "harness/device/step_runner.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #include <utility>
 
 #include "common/units.h"
-#include "harness/calibrate/tree_text.h"
+#include "harness/device/tree_text.h"
 
 namespace tornfs::harness {
 namespace {

@@ -1,4 +1,4 @@
-#include "harness/calibrate/hands_process.h"
+#include "harness/device/hands_process.h"
 
 #include <fcntl.h>
 #include <linux/fs.h>
@@ -19,9 +19,9 @@
 #include <vector>
 
 #include "fusefs/fuse/loop_device.h"
-#include "harness/calibrate/hands.h"
-#include "harness/calibrate/step_runner.h"
-#include "harness/calibrate/tree_text.h"
+#include "harness/device/hands.h"
+#include "harness/device/step_runner.h"
+#include "harness/device/tree_text.h"
 
 namespace tornfs::harness {
 namespace {
@@ -67,7 +67,7 @@ class Process {
   Status Handle(const Json& request, Json& answer) {
     const std::string what = request["do"];
     if (what == "attach") return Attach(request["file"]);
-    if (what == "make") return Make(request["words"], request["id"]);
+    if (what == "make") return Make(request["words"], request["id"], request["size"]);
     if (what == "mount") return Mount(request["type"], request["options"], 0);
     if (what == "unmount") return Unmount();
     if (what == "look") return Look(request["type"], request["options"], answer);
@@ -85,10 +85,11 @@ class Process {
   }
 
   // Runs mkfs with its output in a file of its own.
-  Status Make(std::vector<std::string> words, const std::string& id) {
+  Status Make(std::vector<std::string> words, const std::string& id, const std::string& size) {
     for (std::string& word : words) {
-      for (const auto& [name, value] :
-           {std::pair<std::string, std::string>{"{id}", id}, {"{device}", device_.path}}) {
+      for (const auto& [name, value] : {std::pair<std::string, std::string>{"{id}", id},
+                                        {"{size}", size},
+                                        {"{device}", device_.path}}) {
         const std::size_t at = word.find(name);
         if (at != std::string::npos) word.replace(at, name.size(), value);
       }

@@ -1,4 +1,4 @@
-#include "harness/calibrate/hands.h"
+#include "harness/device/hands.h"
 
 #include <sys/epoll.h>
 #include <sys/prctl.h>
@@ -12,7 +12,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "harness/calibrate/hands_process.h"
+#include "harness/device/hands_process.h"
 
 namespace tornfs::harness {
 namespace {
@@ -93,7 +93,8 @@ Status Hands::Attach(const std::string& file) {
 }
 
 Status Hands::Make(const Filesystem& filesystem, const std::string& id) {
-  return Ask(Json{{"do", "make"}, {"words", filesystem.mkfs}, {"id", id}}.dump())
+  return Ask(Json{{"do", "make"}, {"words", filesystem.mkfs}, {"id", id}, {"size", filesystem.size}}
+                 .dump())
       .map([](const std::string&) {});
 }
 

@@ -9,7 +9,7 @@
 
 #include "common/fd.h"
 #include "common/result.h"
-#include "harness/calibrate/program.h"
+#include "harness/device/step.h"
 
 namespace tornfs::harness {
 
