@@ -243,6 +243,7 @@ class Planner {
     const Window& window = windows_[open_];
     CrashImage image;
     image.flush = window.flush;
+    image.until = window.until;
     std::uint64_t last_issued = window.from;
     for (std::size_t i = 0; i < set.size(); ++i) {
       if (!set[i]) continue;
@@ -255,7 +256,8 @@ class Planner {
     }
     image.digest = DigestOf(image);
     const Moments moments = MomentsOf(last_issued, window.until);
-    const auto [known, added] = known_.try_emplace(image.digest, found_.images.size());
+    const auto [known, added] =
+        known_.try_emplace(KeyOf(image.digest, moments), found_.images.size());
     if (added) {
       image.moments.push_back(moments);
       found_.images.push_back(std::move(image));
@@ -265,6 +267,11 @@ class Planner {
     std::vector<Moments>& all = found_.images[known->second].moments;
     if (std::find(all.begin(), all.end(), moments) == all.end()) all.push_back(moments);
     return false;
+  }
+
+  // What makes two images one.
+  Digest KeyOf(const Digest& content, const Moments& moments) const {
+    return limits_.at_marks ? Mix(content, moments.last_ended) : content;
   }
 
   // Of an image of the open window. A durable write that was issued later than an optional one lies
@@ -332,7 +339,9 @@ class Planner {
     }
     all = std::move(kept);
     known_.clear();
-    for (std::size_t i = 0; i < all.size(); ++i) known_[all[i].digest] = i;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      known_[KeyOf(all[i].digest, all[i].moments.front())] = i;
+    }
   }
 
   const DeviceRecording& recording_;
@@ -370,6 +379,14 @@ std::vector<ChosenWrite> WritesOf(const DeviceRecording& recording, const CrashI
     }
   }
   return writes;
+}
+
+DeviceImage FinalImage(const DeviceRecording& recording) {
+  DeviceImage device = recording.base;
+  for (const IoEvent& event : recording.log) {
+    if (event.kind == IoEvent::Kind::kWrite) device.Write(event.offset, event.data);
+  }
+  return device;
 }
 
 DeviceImage BuildImage(const DeviceRecording& recording, const CrashImage& image) {

@@ -45,6 +45,9 @@ struct CrashImage {
   Digest digest;                    // Of the content, as a difference from the base.
   std::size_t flush = kNoFlush;     // The last flush answered: what it covers is durable.
   std::vector<ChosenWrite> writes;  // Of the others those that are there, in the order issued.
+  // The crash came before this, as a time of the log; where an image is possible at several places,
+  // that of the first found.
+  std::uint64_t until = IoEvent::kNever;
   std::vector<Moments> moments;
   bool torn = false;
 };
@@ -53,7 +56,9 @@ struct ImageLimits {
   std::size_t images = 200;  // At most so many; a random choice among those of a larger set.
   std::uint64_t seed = 1;
   bool data_in_sectors = false;
-  bool at_marks = false;  // A mark ends a window, too: a crash just before it is tried.
+  // A mark ends a window, too: a crash just before it is tried. Equal content is one image then
+  // only where as many steps have returned.
+  bool at_marks = false;
 };
 
 struct CrashImages {
@@ -70,6 +75,9 @@ struct CrashImages {
 // All writes that are in an image, in the order issued, the durable ones among them.
 [[nodiscard]] std::vector<ChosenWrite> WritesOf(const DeviceRecording& recording,
                                                 const CrashImage& image);
+
+// The device with everything that it was asked to write.
+[[nodiscard]] DeviceImage FinalImage(const DeviceRecording& recording);
 
 // The device after the crash.
 [[nodiscard]] DeviceImage BuildImage(const DeviceRecording& recording, const CrashImage& image);

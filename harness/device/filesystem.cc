@@ -93,6 +93,15 @@ Result<Filesystem> FindFilesystem(std::string_view text) {
   return own;
 }
 
+bool MountsCopies(const Filesystem& filesystem) {
+  return filesystem.type != "btrfs" || ::access("/sys/fs/btrfs/features/temp_fsid", F_OK) == 0;
+}
+
+Status CheckLoopDevices() {
+  if (::access("/dev/loop-control", R_OK | W_OK) == 0) return {};
+  return Fail(ErrorCode::kMissing, "there are no loop devices (/dev/loop-control)");
+}
+
 Status CheckFilesystem(const Filesystem& filesystem) {
   if (Path(filesystem.mkfs[0]).empty()) {
     return Fail(ErrorCode::kMissing, filesystem.mkfs[0] + " is not installed");

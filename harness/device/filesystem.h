@@ -35,6 +35,12 @@ struct Filesystem {
 // options that a built-in one has is that one. Errors: kInvalid.
 [[nodiscard]] Result<Filesystem> FindFilesystem(std::string_view text);
 
+// Whether copies of one device can be mounted at the same time.
+[[nodiscard]] bool MountsCopies(const Filesystem& filesystem);
+
+// Errors: kMissing if this process may not attach loop devices, or there are none.
+[[nodiscard]] Status CheckLoopDevices();
+
 // Errors: kMissing if the kernel does not know the type or its mkfs is not installed.
 [[nodiscard]] Status CheckFilesystem(const Filesystem& filesystem);
 
