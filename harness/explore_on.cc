@@ -12,6 +12,7 @@
 #include "harness/failure.h"
 #include "harness/on/coordinator.h"
 #include "harness/on/finding.h"
+#include "harness/on/repeated_input.h"
 #include "harness/on/stage.h"
 #include "harness/on/summary.h"
 #include "harness/on/trace.h"
@@ -34,11 +35,11 @@ Result<std::unique_ptr<OnStage>> OwnStage(const OnCampaign& campaign) {
 }
 
 // In this process, on a stage that is gone when this returns: workers are forked later.
-Result<std::optional<RecordFailure>> RecordHere(OnCampaign& campaign) {
+Result<std::optional<RecordFailure>> RecordHere(OnCampaign& campaign, const RepeatedInput& input) {
   auto stage = OwnStage(campaign);
   if (!stage) return tl::make_unexpected(stage.error());
   std::optional<RecordFailure> failure;
-  const Status recorded = RecordOn(campaign, **stage, failure);
+  const Status recorded = RecordOn(campaign, **stage, input, failure);
   if (!recorded) return tl::make_unexpected(recorded.error());
   return failure;
 }
@@ -69,8 +70,10 @@ int ExploreOn(const ParsedCommand& parsed, ExploreRequest request) {
   if (const Status entered = EnterPrivateNamespaces(); !entered) {
     return ReportFailure(parsed, entered.error());
   }
+  const auto input = RepeatedInput::Take();
+  if (!input) return ReportFailure(parsed, input.error());
   CatchInterrupts();
-  auto failure = RecordHere(campaign);
+  auto failure = RecordHere(campaign, *input);
   if (!failure) return ReportFailure(parsed, failure.error());
   if (*failure) {
     (void)WriteAll(STDERR_FILENO, (*failure)->output);

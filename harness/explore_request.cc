@@ -241,7 +241,7 @@ Status TakeOn(const ParsedCommand& parsed, ExploreRequest& request) {
 }
 
 // Errors: kInvalid for what cannot be judged, or not by so many at once.
-Status CompleteOn(ExploreRequest& request) {
+Status CompleteOn(ExploreRequest& request, bool jobs_given) {
   if (!request.on) return {};
   if (request.spec.check.empty() && request.spec.recover.empty()) {
     return Fail(ErrorCode::kInvalid, "--on needs --check or --recover: nothing else judges there");
@@ -249,6 +249,8 @@ Status CompleteOn(ExploreRequest& request) {
   if (request.coordinator.shard.count > 1) {
     return Fail(ErrorCode::kInvalid, "--on takes no shard (TEST_TOTAL_SHARDS)");
   }
+  // Mounting waits for the kernel more than it computes.
+  if (!jobs_given) request.coordinator.jobs *= 2;
   if (request.coordinator.jobs > 1 && !MountsCopies(request.on->filesystem)) {
     LogWarning("this kernel mounts one copy of a " + request.on->filesystem.type +
                " at a time: there is one worker");
@@ -306,7 +308,8 @@ void DescribeExplore(po::options_description& options, std::vector<Positional>&)
   add("budget", po::value<std::string>(), "stop exploring after this time");
   add("timeout", po::value<std::string>()->default_value("60s"),
       "for each run; a check that takes longer is a violation");
-  add("jobs", po::value<std::string>(), "workers, each on a core of its own (default: all cores)");
+  add("jobs", po::value<std::string>(),
+      "workers, each on a core of its own (default: all cores; with --on two for each)");
   add("shard", po::value<std::string>(),
       "I/N: only every N-th crash point, from the I-th on; merge puts N results together");
   add("user", po::value<std::string>(), "run the programs as this user");
@@ -324,7 +327,7 @@ Result<ExploreRequest> ParseExplore(const ParsedCommand& parsed) {
   if (taken) taken = TakeTimes(parsed.options, request);
   if (taken) taken = MustBePossible(request.spec);
   if (taken) taken = TakeCoordination(parsed, request);
-  if (taken) taken = CompleteOn(request);
+  if (taken) taken = CompleteOn(request, parsed.options.count("jobs") > 0);
   if (!taken) return tl::make_unexpected(taken.error());
   return request;
 }

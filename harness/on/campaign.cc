@@ -2,6 +2,7 @@
 
 #include "common/hash.h"
 #include "harness/device/crash_images.h"
+#include "harness/on/repeated_input.h"
 #include "harness/on/stage.h"
 
 namespace tornfs::harness {
@@ -31,14 +32,17 @@ std::string PromiseText(const OnRecording& recording, std::size_t count) {
   return text;
 }
 
-Status RecordOn(OnCampaign& campaign, OnStage& stage, std::optional<RecordFailure>& failure) {
+Status RecordOn(OnCampaign& campaign, OnStage& stage, const RepeatedInput& input,
+                std::optional<RecordFailure>& failure) {
   auto start = stage.MakeWorld(failure);
   if (!start) return tl::make_unexpected(start.error());
   if (failure) return {};
   const Status base = MustBeGood(stage, *start, "", "the state before the workload", failure);
   if (!base || failure) return base;
   for (const Schedule schedule : campaign.spec.schedules) {
-    auto recording = stage.Record(*start, schedule, failure);
+    const auto rewound = input.Rewound();
+    if (!rewound) return tl::make_unexpected(rewound.error());
+    auto recording = stage.Record(*start, schedule, *rewound, failure);
     if (!recording) return tl::make_unexpected(recording.error());
     if (failure) return {};
     const Status end =

@@ -16,6 +16,7 @@
 namespace tornfs::harness {
 
 class OnStage;
+class RepeatedInput;
 
 struct OnRecording {
   Schedule schedule = Schedule::kSync;
@@ -35,7 +36,7 @@ struct OnCampaign {
 // Makes the filesystem, imports, runs setup, records the workload under every schedule, and makes
 // sure that recovery and check are content with the state before the workload and with those after
 // it. `failure` is set when they are not. Errors: kMissing, kIo; kTimeout when interrupted.
-[[nodiscard]] Status RecordOn(OnCampaign& campaign, OnStage& stage,
+[[nodiscard]] Status RecordOn(OnCampaign& campaign, OnStage& stage, const RepeatedInput& input,
                               std::optional<RecordFailure>& failure);
 
 // Sets `history`, from the recordings.

@@ -9,13 +9,14 @@
 namespace tornfs::harness {
 namespace {
 
-constexpr std::uint64_t kPartOfDevice = kDeviceBytes / 2;
+// Room for most programs; a larger XFS wants a larger log.
+constexpr std::uint64_t kRoomyBytes = kDeviceBytes / 4;
 
 }  // namespace
 
 Result<Filesystem> FindRoomyFilesystem(std::string_view text) {
   auto filesystem = FindFilesystem(text);
-  if (filesystem) filesystem->size = std::to_string(kPartOfDevice >> 20) + "m";
+  if (filesystem) filesystem->size = std::to_string(kRoomyBytes >> 20) + "m";
   return filesystem;
 }
 

@@ -121,7 +121,7 @@ Status OnStage::MountWorld(DeviceImage image, Schedule schedule) {
   return status;
 }
 
-Result<OnRecording> OnStage::Record(const DeviceImage& start, Schedule schedule,
+Result<OnRecording> OnStage::Record(const DeviceImage& start, Schedule schedule, int input,
                                     std::optional<RecordFailure>& failure) {
   ImageServer& server = disk_->server();
   Status status = MountWorld(start, schedule);
@@ -135,7 +135,7 @@ Result<OnRecording> OnStage::Record(const DeviceImage& start, Schedule schedule,
   (void)server.TakeOutput();
   server.StartLog();
   server.SetSlow(schedule == Schedule::kDelayed);
-  auto result = Run(*words, {.prints_promises = true, .inherit_input = true});
+  auto result = Run(*words, {.prints_promises = true, .input = input});
   if (result) status = disk_->Finish(spec_.filesystem, schedule, flushes);
   recording.device.log = server.StopLog();
   server.SetSlow(false);
@@ -211,7 +211,7 @@ Result<RunResult> OnStage::Run(const std::vector<std::string>& arguments, const 
                           options.has_promises ? PromisesPath() : ""});
   spawn.directory = spec_.explore.mount_path;
   spawn.identity = identity_;
-  if (options.inherit_input) spawn.input.kind = InputSource::Kind::kInherit;
+  if (options.input >= 0) spawn.input = {InputSource::Kind::kFd, options.input};
   if (options.prints_promises) {
     spawn.output = {OutputTarget::Kind::kPath, disk_->server().output_file()};
   }

@@ -43,8 +43,9 @@ class OnStage {
   // `failure` is set when setup failed. Errors: kIo.
   [[nodiscard]] Result<DeviceImage> MakeWorld(std::optional<RecordFailure>& failure);
 
-  // Runs the workload on `start` and what the schedule does behind it. Errors: kIo.
-  [[nodiscard]] Result<OnRecording> Record(const DeviceImage& start, Schedule schedule,
+  // Runs the workload on `start`, with the descriptor `input` as its standard input, and what the
+  // schedule does behind it. Errors: kIo.
+  [[nodiscard]] Result<OnRecording> Record(const DeviceImage& start, Schedule schedule, int input,
                                            std::optional<RecordFailure>& failure);
 
   // Mounts `image` for reading and writing, which replays the journal, and runs recovery and check
@@ -62,7 +63,7 @@ class OnStage {
   struct Options {
     bool has_promises = false;
     bool prints_promises = false;
-    bool inherit_input = false;
+    int input = -1;  // Standard input; -1: nothing.
   };
   [[nodiscard]] Result<RunResult> Run(const std::vector<std::string>& arguments,
                                       const Options& options);
