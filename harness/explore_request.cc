@@ -189,7 +189,7 @@ Status TakeCoordination(const ParsedCommand& parsed, ExploreRequest& request) {
   request.coordinator.jobs = static_cast<unsigned>(AvailableCores().size());
   auto taken = TakeNumber(parsed.options, "jobs", 1, 256, request.coordinator.jobs);
   if (taken) taken = TakeShard(parsed.options, request.coordinator.shard);
-  if (request.coordinator.jobs > 1 && !MayUseNamespaces()) {
+  if (!request.on && request.coordinator.jobs > 1 && !MayUseNamespaces()) {
     LogWarning("without root there is one worker: several need private mounts");
     request.coordinator.jobs = 1;
   }

@@ -123,9 +123,11 @@ std::string OnSentence(const OnCampaign& campaign, const OnRecording& recording,
   std::string text = "on " + campaign.spec.filesystem.name + " the power was cut " +
                      Moment(recording, plan) + ", " + Count(loss.flushes, "flush") +
                      " after the start; ";
-  if (loss.open == 0) return text + "every block write had been flushed, and nothing was lost";
+  if (loss.lost == 0) {
+    return text +
+           "the device lost nothing that it had been sent, so what is missing was still in memory";
+  }
   text += "of " + Count(loss.open, "block write") + " that no flush covered ";
-  if (loss.lost == 0) return text + "none was lost";
   text += std::to_string(loss.lost) + (loss.lost == 1 ? " was lost" : " were lost");
   if (loss.torn > 0) text += ", " + std::to_string(loss.torn) + " of them in part";
   return text + " (" + Count(loss.lost_bytes, "byte") + ")";
