@@ -132,7 +132,7 @@ const Command kReplayCommand{
     "carry out the plan of a finding again",
     "ID [options] | --plan TOKEN [options]",
     "Takes the trace that explore wrote, crashes it as the plan says, and runs recovery and "
-    "check.\n"
+    "check. What explore --on found is put on a device again, and mounted.\n"
     "\n"
     "Exit status: 1 it fails as it did, 4 it does not, 0 a plan without a finding that is good.",
     TakesChild::kNone,

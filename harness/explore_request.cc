@@ -12,6 +12,7 @@
 #include "common/units.h"
 #include "harness/cpu.h"
 #include "harness/explore/out_directory.h"
+#include "harness/on/trace.h"
 
 namespace tornfs::harness {
 namespace {
@@ -90,6 +91,7 @@ Status TakeTrace(const ParsedCommand& parsed, ExploreRequest& request) {
     if (parsed.options.count(name) == 0) continue;
     return Fail(ErrorCode::kInvalid, std::string("--") + name + " is that of the trace of --from");
   }
+  if (const Status other = MustNotBeOnTrace(Text(parsed.options, "from")); !other) return other;
   auto trace = LoadTrace(Text(parsed.options, "from"));
   if (!trace) return tl::make_unexpected(trace.error());
   request.spec = trace->spec;

@@ -30,8 +30,8 @@ namespace tornfs {
 
 class ImageServer {
  public:
-  // Mounts on `folder` a filesystem with the two files, the device's `size` bytes long. Errors: kMissing without
-  // /dev/fuse or without the right to mount; kIo.
+  // Mounts on `folder` a filesystem with the two files, the device's `size` bytes long. Errors:
+  // kMissing without /dev/fuse or without the right to mount; kIo.
   [[nodiscard]] static Result<std::unique_ptr<ImageServer>> Mount(EventLoop& loop,
                                                                   const std::string& folder,
                                                                   std::uint64_t size);

@@ -176,6 +176,12 @@ bool IsOnTrace(const std::string& path) {
          start == kMagic;
 }
 
+Status MustNotBeOnTrace(const std::string& path) {
+  if (!IsOnTrace(path) && !IsOnTrace(path + "/trace")) return {};
+  return Fail(ErrorCode::kInvalid,
+              path + " was recorded by explore --on, and only replay takes it");
+}
+
 Status SaveOnCampaign(const OnCampaign& campaign, const std::string& path) {
   Pool pool;
   Writer recordings;

@@ -27,6 +27,10 @@ namespace tornfs::harness {
 // Whether `path` begins like such a trace.
 [[nodiscard]] bool IsOnTrace(const std::string& path);
 
+// For what takes traces of other explorations only; `path` is a trace or an output directory.
+// Errors: kInvalid if it is such a trace.
+[[nodiscard]] Status MustNotBeOnTrace(const std::string& path);
+
 // Errors: kIo.
 [[nodiscard]] Status SaveOnCampaign(const OnCampaign& campaign, const std::string& path);
 // Errors: kNotFound, kCorrupt, kIo.
