@@ -27,7 +27,7 @@ constexpr std::array kShapes{
     Shape{"truncate", 2, 2},  Shape{"allocate", 3, 4}, Shape{"punch", 3, 3},
     Shape{"chmod", 2, 2},     Shape{"copy", 2, 2},     Shape{"fsync", 1, 1},
     Shape{"fdatasync", 1, 1}, Shape{"sync", 0, 0},     Shape{"close", 1, 1},
-    Shape{"setxattr", 3, 3},
+    Shape{"setxattr", 3, 3},  Shape{"tmpfile", 1, 1},
 };
 
 Status CheckStep(const StepWords& step) {

@@ -9,7 +9,7 @@
 //   store F TEXT @OFFSET                    into a shared mapping
 //   truncate F SIZE | allocate F OFFSET LENGTH [keep] | punch F OFFSET LENGTH
 //   chmod F MODE | copy F NEW | fsync F | fdatasync F | sync | close F
-//   setxattr F KEY VALUE
+//   setxattr F KEY VALUE | tmpfile F         (O_TMPFILE; F to later steps; link F NEW names it)
 //
 // TEXT is runs of one byte, `a*4096,0*10`; the character 0 is the byte NUL. A file stays open until
 // it is closed; a rename takes the open file along.

@@ -105,6 +105,13 @@ TEST(StepRunner, AnOpenFileGoesWithItsName) {
             "{f=F[n*4]}");
 }
 
+TEST(StepRunner, AFileWithoutANameGetsOneByALink) {
+  EXPECT_EQ(TreeAfter(" tmpfile t\n write t n*4\n fsync t\n"), "{}");
+  EXPECT_EQ(TreeAfter(" tmpfile t\n write t n*4\n link t f\n write t o*2\n fdatasync t\n"),
+            "{f=F[n*4 o*2]}");
+  EXPECT_NE(TreeAfter(" tmpfile t\n write t n*4 sync\n").find("has no name"), std::string::npos);
+}
+
 TEST(StepRunner, AFailedCallIsAnError) {
   EXPECT_NE(TreeAfter(" rename none f\n").find("rename none f"), std::string::npos);
 }
