@@ -143,9 +143,7 @@ Result<CalibrationSpec> Parse(const ParsedCommand& parsed) {
 Status CheckMachine(std::span<const Filesystem> filesystems) {
   if (::geteuid() != 0) return Fail(ErrorCode::kMissing, "only root can mount filesystems");
   if (const Status fuse = CheckFuse(); !fuse) return fuse;
-  if (::access("/dev/loop-control", R_OK | W_OK) != 0) {
-    return Fail(ErrorCode::kMissing, "there are no loop devices (/dev/loop-control)");
-  }
+  if (const Status loop = CheckLoopDevices(); !loop) return loop;
   for (const Filesystem& filesystem : filesystems) {
     if (const Status there = CheckFilesystem(filesystem); !there) return there;
   }

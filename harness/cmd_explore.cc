@@ -12,6 +12,7 @@
 #include "harness/explore/out_directory.h"
 #include "harness/explore/results.h"
 #include "harness/explore/summary.h"
+#include "harness/explore_on.h"
 #include "harness/explore_request.h"
 #include "harness/printing.h"
 #include "harness/sandbox.h"
@@ -92,6 +93,7 @@ int Explore(const ParsedCommand& parsed, ExploreRequest request) {
 int Run(const ParsedCommand& parsed) {
   if (!CanPrint()) return kExitInconclusive;
   auto request = ParseExplore(parsed);
+  if (request && request->on) return ExploreOn(parsed, std::move(*request));
   if (request) return Explore(parsed, std::move(*request));
   const bool usage =
       request.error().code == ErrorCode::kInvalid || request.error().code == ErrorCode::kNotFound;
@@ -117,7 +119,15 @@ const Command kExploreCommand{
     "else under those of then. --shard splits one trace over machines; `tornfs merge` puts the\n"
     "results together. TEST_TOTAL_SHARDS and TEST_SHARD_INDEX do the same as --shard.\n"
     "\n"
-    "Exit status: 0 no violation, 1 violation, 2 usage, 3 inconclusive, 77 no FUSE.",
+    "--on FS runs the workload on a real filesystem of this kernel, on a device that tornfs "
+    "serves\n"
+    "and records, and tries what the device may hold after a power loss: each image is mounted,\n"
+    "which replays the filesystem's journal, and put to recovery and check. That samples; it "
+    "needs\n"
+    "root, loop devices and the mkfs of FS.\n"
+    "\n"
+    "Exit status: 0 no violation, 1 violation, 2 usage, 3 inconclusive, 77 no FUSE, or what --on\n"
+    "needs is missing.",
     TakesChild::kOptional,
     DescribeExplore,
     Run};

@@ -13,6 +13,7 @@
 #include "harness/explore/finding.h"
 #include "harness/explore/out_directory.h"
 #include "harness/failure.h"
+#include "harness/on/trace.h"
 #include "harness/printing.h"
 #include "harness/sandbox.h"
 
@@ -60,6 +61,7 @@ Result<int> ShrinkFinding(const ParsedCommand& parsed, unsigned runs) {
   if (!folder) return tl::make_unexpected(folder.error());
   auto finding = LoadFinding(*folder);
   if (!finding) return tl::make_unexpected(finding.error());
+  if (const Status other = MustNotBeOnTrace(out); !other) return tl::make_unexpected(other.error());
   auto campaign = LoadCampaign(out);
   if (!campaign) return tl::make_unexpected(campaign.error());
   const auto plan = ParsePlan(finding->plan);

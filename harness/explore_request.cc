@@ -6,11 +6,13 @@
 #include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "common/log.h"
 #include "common/units.h"
 #include "harness/cpu.h"
 #include "harness/explore/out_directory.h"
+#include "harness/on/trace.h"
 
 namespace tornfs::harness {
 namespace {
@@ -89,6 +91,7 @@ Status TakeTrace(const ParsedCommand& parsed, ExploreRequest& request) {
     if (parsed.options.count(name) == 0) continue;
     return Fail(ErrorCode::kInvalid, std::string("--") + name + " is that of the trace of --from");
   }
+  if (const Status other = MustNotBeOnTrace(Text(parsed.options, "from")); !other) return other;
   auto trace = LoadTrace(Text(parsed.options, "from"));
   if (!trace) return tl::make_unexpected(trace.error());
   request.spec = trace->spec;
@@ -188,11 +191,74 @@ Status TakeCoordination(const ParsedCommand& parsed, ExploreRequest& request) {
   request.coordinator.jobs = static_cast<unsigned>(AvailableCores().size());
   auto taken = TakeNumber(parsed.options, "jobs", 1, 256, request.coordinator.jobs);
   if (taken) taken = TakeShard(parsed.options, request.coordinator.shard);
-  if (request.coordinator.jobs > 1 && !MayUseNamespaces()) {
+  if (!request.on && request.coordinator.jobs > 1 && !MayUseNamespaces()) {
     LogWarning("without root there is one worker: several need private mounts");
     request.coordinator.jobs = 1;
   }
   return taken;
+}
+
+// Errors: kInvalid for an option that says how states of a model are explored.
+Status RefuseWithOn(const ParsedCommand& parsed) {
+  const po::variables_map& options = parsed.options;
+  for (const char* name :
+       {"from", "model", "tear", "strategy", "audit", "crash-points", "window-states", "shard"}) {
+    if (options.count(name) == 0 || options[name].defaulted()) continue;
+    return Fail(ErrorCode::kInvalid, std::string("--") + name + " means nothing with --on");
+  }
+  for (const auto& [name, only] : {std::pair{"faults", "power"}, {"depth", "1"}}) {
+    if (Text(options, name) == only) continue;
+    return Fail(ErrorCode::kInvalid, std::string("with --on, --") + name + " is " + only);
+  }
+  return {};
+}
+
+// A real filesystem instead of a model.
+Status TakeOn(const ParsedCommand& parsed, ExploreRequest& request) {
+  const po::variables_map& options = parsed.options;
+  if (options.count("on") == 0) {
+    for (const char* name : {"schedules", "images"}) {
+      if (options[name].defaulted()) continue;
+      return Fail(ErrorCode::kInvalid, std::string("--") + name + " goes with --on");
+    }
+    return {};
+  }
+  if (const Status refused = RefuseWithOn(parsed); !refused) return refused;
+  auto filesystem = FindRoomyFilesystem(Text(options, "on"));
+  if (!filesystem) return tl::make_unexpected(filesystem.error());
+  auto schedules = ParseProgramSchedules(Text(options, "schedules"));
+  if (!schedules) return tl::make_unexpected(schedules.error());
+  OnSpec on;
+  on.filesystem = std::move(*filesystem);
+  on.schedules = std::move(*schedules);
+  for (const Schedule schedule : on.schedules) {
+    if (Applies(schedule, on.filesystem)) continue;
+    return Fail(ErrorCode::kInvalid,
+                "schedule T: the interval of " + on.filesystem.name + " is the machine's");
+  }
+  const Status taken = TakeNumber(options, "images", 1, 1U << 20, on.images);
+  if (!taken) return taken;
+  request.on = std::move(on);
+  return {};
+}
+
+// Errors: kInvalid for what cannot be judged, or not by so many at once.
+Status CompleteOn(ExploreRequest& request, bool jobs_given) {
+  if (!request.on) return {};
+  if (request.spec.check.empty() && request.spec.recover.empty()) {
+    return Fail(ErrorCode::kInvalid, "--on needs --check or --recover: nothing else judges there");
+  }
+  if (request.coordinator.shard.count > 1) {
+    return Fail(ErrorCode::kInvalid, "--on takes no shard (TEST_TOTAL_SHARDS)");
+  }
+  // Mounting waits for the kernel more than it computes.
+  if (!jobs_given) request.coordinator.jobs *= 2;
+  if (request.coordinator.jobs > 1 && !MountsCopies(request.on->filesystem)) {
+    LogWarning("this kernel mounts one copy of a " + request.on->filesystem.type +
+               " at a time: there is one worker");
+    request.coordinator.jobs = 1;
+  }
+  return {};
 }
 
 // Errors: kInvalid for a wish that this machine or a file of results could not
@@ -217,6 +283,13 @@ void DescribeExplore(po::options_description& options, std::vector<Positional>&)
       "a trace, or what --out of an earlier exploration named: explore that, "
       "run no workload");
   add("import", po::value<std::string>(), "start from a copy of this directory");
+  add("on", po::value<std::string>(),
+      "a real filesystem of this kernel instead of a model: ext4, xfs or btrfs, with mount options "
+      "behind commas");
+  add("schedules", po::value<std::string>()->default_value("SFWD"),
+      "with --on: what happens around the workload, some of S, F, W, D and T");
+  add("images", po::value<std::string>()->default_value("1000"),
+      "with --on: try so many crash images");
   add("setup", po::value<std::string>(), "run this first; what it leaves is durable");
   add("at", po::value<std::string>(), "where the world appears (default /run/tornfs-world)");
   add("model", po::value<std::string>()->default_value("posix"),
@@ -237,7 +310,8 @@ void DescribeExplore(po::options_description& options, std::vector<Positional>&)
   add("budget", po::value<std::string>(), "stop exploring after this time");
   add("timeout", po::value<std::string>()->default_value("60s"),
       "for each run; a check that takes longer is a violation");
-  add("jobs", po::value<std::string>(), "workers, each on a core of its own (default: all cores)");
+  add("jobs", po::value<std::string>(),
+      "workers, each on a core of its own (default: all cores; with --on two for each)");
   add("shard", po::value<std::string>(),
       "I/N: only every N-th crash point, from the I-th on; merge puts N results together");
   add("user", po::value<std::string>(), "run the programs as this user");
@@ -250,10 +324,12 @@ Result<ExploreRequest> ParseExplore(const ParsedCommand& parsed) {
   ExploreRequest request;
   Status taken = parsed.options.count("from") > 0 ? TakeTrace(parsed, request)
                                                   : TakeWorkload(parsed, request.spec);
+  if (taken) taken = TakeOn(parsed, request);
   if (taken) taken = TakeWishes(parsed.options, request);
   if (taken) taken = TakeTimes(parsed.options, request);
   if (taken) taken = MustBePossible(request.spec);
   if (taken) taken = TakeCoordination(parsed, request);
+  if (taken) taken = CompleteOn(request, parsed.options.count("jobs") > 0);
   if (!taken) return tl::make_unexpected(taken.error());
   return request;
 }

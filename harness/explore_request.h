@@ -8,6 +8,7 @@
 #include "harness/cli.h"
 #include "harness/explore/campaign_trace.h"
 #include "harness/explore/coordinator.h"
+#include "harness/on/spec.h"
 
 namespace tornfs::harness {
 
@@ -16,6 +17,7 @@ struct ExploreRequest {
   CoordinatorOptions coordinator;
   std::string out;
   std::optional<LoadedTrace> from;  // Instead of running a workload.
+  std::optional<OnSpec> on;         // On a real filesystem; its `explore` is not filled in.
 };
 
 void DescribeExplore(boost::program_options::options_description& options,

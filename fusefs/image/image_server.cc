@@ -6,10 +6,10 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <string_view>
 #include <utility>
 
 #include "common/check.h"
@@ -18,7 +18,9 @@ namespace tornfs {
 namespace {
 
 constexpr fuse_ino_t kDiskNode = 2;
-constexpr std::string_view kDiskName = "disk";
+constexpr fuse_ino_t kOutputNode = 3;
+constexpr const char* kDiskName = "disk";
+constexpr const char* kOutputName = "stdout";
 constexpr double kForever = 86400;
 constexpr std::size_t kNotLogged = SIZE_MAX;
 // How long a slow device waits for more before it answers.
@@ -41,8 +43,7 @@ Result<std::unique_ptr<ImageServer>> ImageServer::Mount(EventLoop& loop, const s
   if (::access("/dev/fuse", R_OK | W_OK) != 0) {
     return tl::make_unexpected(Error{ErrorCode::kMissing, errno, "/dev/fuse"});
   }
-  std::unique_ptr<ImageServer> server(
-      new ImageServer(loop, folder + "/" + std::string(kDiskName), size));
+  std::unique_ptr<ImageServer> server(new ImageServer(loop, folder, size));
   fuse_args arguments = FUSE_ARGS_INIT(0, nullptr);
   const bool added =
       fuse_opt_add_arg(&arguments, "tornfs") == 0 &&
@@ -73,8 +74,11 @@ Result<std::unique_ptr<ImageServer>> ImageServer::Mount(EventLoop& loop, const s
   return server;
 }
 
-ImageServer::ImageServer(EventLoop& loop, std::string file, std::uint64_t size)
-    : loop_(loop), file_(std::move(file)), image_(size) {}
+ImageServer::ImageServer(EventLoop& loop, const std::string& folder, std::uint64_t size)
+    : loop_(loop),
+      file_(folder + "/" + kDiskName),
+      output_file_(folder + "/" + kOutputName),
+      image_(size) {}
 
 ImageServer::~ImageServer() {
   if (session_ == nullptr) return;
@@ -98,6 +102,16 @@ void ImageServer::StartLog() {
   logging_ = true;
   log_.clear();
   clock_ = 0;
+  lines_ = 0;
+}
+
+std::string ImageServer::TakeOutput() { return std::exchange(output_, {}); }
+
+void ImageServer::Print(fuse_req_t request, const char* data, std::size_t size) {
+  output_.append(data, size);
+  const auto ended = std::count(data, data + size, '\n');
+  for (std::ptrdiff_t i = 0; i < ended; ++i) Mark(2 * lines_++ + 1);
+  (void)fuse_reply_write(request, size);
 }
 
 void ImageServer::Mark(std::uint64_t mark) {
@@ -197,6 +211,8 @@ struct stat ImageServer::StatOf(fuse_ino_t node) const {
   if (node == kDiskNode) {
     status.st_mode = S_IFREG | 0600;
     status.st_size = static_cast<off_t>(image_.size());
+  } else if (node == kOutputNode) {
+    status.st_mode = S_IFREG | 0600;
   } else {
     status.st_mode = S_IFDIR | 0700;
     status.st_nlink = 2;
@@ -209,13 +225,17 @@ const fuse_lowlevel_ops& ImageServer::Operations() {
     fuse_lowlevel_ops ops{};
     ops.init = OnInit;
     ops.lookup = [](fuse_req_t request, fuse_ino_t parent, const char* name) {
-      if (parent != FUSE_ROOT_ID || name != kDiskName) {
+      const fuse_ino_t node = parent != FUSE_ROOT_ID                ? 0
+                              : std::strcmp(name, kDiskName) == 0   ? kDiskNode
+                              : std::strcmp(name, kOutputName) == 0 ? kOutputNode
+                                                                    : 0;
+      if (node == 0) {
         (void)fuse_reply_err(request, ENOENT);
         return;
       }
       fuse_entry_param entry{};
-      entry.ino = kDiskNode;
-      entry.attr = Of(request).StatOf(kDiskNode);
+      entry.ino = node;
+      entry.attr = Of(request).StatOf(node);
       entry.attr_timeout = kForever;
       entry.entry_timeout = kForever;
       (void)fuse_reply_entry(request, &entry);
@@ -229,16 +249,32 @@ const fuse_lowlevel_ops& ImageServer::Operations() {
       const struct stat status = Of(request).StatOf(node);
       (void)fuse_reply_attr(request, &status, kForever);
     };
-    ops.open = [](fuse_req_t request, fuse_ino_t, fuse_file_info* file) {
+    ops.open = [](fuse_req_t request, fuse_ino_t node, fuse_file_info* file) {
+      file->direct_io = node == kOutputNode;
       (void)fuse_reply_open(request, file);
     };
-    ops.read = [](fuse_req_t request, fuse_ino_t, std::size_t size, off_t offset, fuse_file_info*) {
-      Of(request).Read(request, size, offset);
+    ops.read = [](fuse_req_t request, fuse_ino_t node, std::size_t size, off_t offset,
+                  fuse_file_info*) {
+      if (node == kDiskNode) {
+        Of(request).Read(request, size, offset);
+      } else {
+        (void)fuse_reply_buf(request, nullptr, 0);
+      }
     };
-    ops.write = [](fuse_req_t request, fuse_ino_t, const char* data, std::size_t size, off_t offset,
-                   fuse_file_info*) { Of(request).Write(request, data, size, offset); };
-    ops.fsync = [](fuse_req_t request, fuse_ino_t, int, fuse_file_info*) {
-      Of(request).Flush(request);
+    ops.write = [](fuse_req_t request, fuse_ino_t node, const char* data, std::size_t size,
+                   off_t offset, fuse_file_info*) {
+      if (node == kDiskNode) {
+        Of(request).Write(request, data, size, offset);
+      } else {
+        Of(request).Print(request, data, size);
+      }
+    };
+    ops.fsync = [](fuse_req_t request, fuse_ino_t node, int, fuse_file_info*) {
+      if (node == kDiskNode) {
+        Of(request).Flush(request);
+      } else {
+        (void)fuse_reply_err(request, 0);
+      }
     };
     ops.release = [](fuse_req_t request, fuse_ino_t, fuse_file_info*) {
       (void)fuse_reply_err(request, 0);

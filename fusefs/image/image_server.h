@@ -6,6 +6,9 @@
 // loop driver has no forced unit access: the kernel sends such a write as the write and a flush
 // behind it, so the log shows the two.
 //
+// A second file takes what a program prints: each line that is complete gets its mark among the
+// requests before the program's write(2) returns.
+//
 // Threads: the loop's. Whoever uses the mount or the device must be another process, and one
 // without a copy of the FUSE descriptor: then it is freed when this process dies.
 #pragma once
@@ -27,8 +30,8 @@ namespace tornfs {
 
 class ImageServer {
  public:
-  // Mounts on `folder` a filesystem with one file, `size` bytes long. Errors: kMissing without
-  // /dev/fuse or without the right to mount; kIo.
+  // Mounts on `folder` a filesystem with the two files, the device's `size` bytes long. Errors:
+  // kMissing without /dev/fuse or without the right to mount; kIo.
   [[nodiscard]] static Result<std::unique_ptr<ImageServer>> Mount(EventLoop& loop,
                                                                   const std::string& folder,
                                                                   std::uint64_t size);
@@ -38,6 +41,10 @@ class ImageServer {
   ImageServer& operator=(const ImageServer&) = delete;
 
   [[nodiscard]] const std::string& file() const { return file_; }
+  // To be opened for writing. Line n, from 0, is marked 2n + 1; lines are counted from StartLog().
+  [[nodiscard]] const std::string& output_file() const { return output_file_; }
+  // All that was written to it since the last call.
+  [[nodiscard]] std::string TakeOutput();
 
   [[nodiscard]] const DeviceImage& image() const { return image_; }
   // Takes the disk out and puts another in. Requires that nothing is mounted on the device, and
@@ -65,19 +72,23 @@ class ImageServer {
     std::size_t event;  // Index in the log, or SIZE_MAX.
   };
 
-  ImageServer(EventLoop& loop, std::string file, std::uint64_t size);
+  ImageServer(EventLoop& loop, const std::string& folder, std::uint64_t size);
   static const fuse_lowlevel_ops& Operations();
   static ImageServer& Of(fuse_req_t request);
   void Serve();
   void Read(fuse_req_t request, std::size_t size, off_t offset);
   void Write(fuse_req_t request, const char* data, std::size_t size, off_t offset);
   void Flush(fuse_req_t request);
+  void Print(fuse_req_t request, const char* data, std::size_t size);
   void ReleaseHeld();
   void ArmTimer();
   [[nodiscard]] struct stat StatOf(fuse_ino_t node) const;
 
   EventLoop& loop_;
   std::string file_;
+  std::string output_file_;
+  std::string output_;
+  std::uint64_t lines_ = 0;
   DeviceImage image_;
   fuse_session* session_ = nullptr;
   bool mounted_ = false;

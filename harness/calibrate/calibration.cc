@@ -1,11 +1,8 @@
 #include "harness/calibrate/calibration.h"
 
-#include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/signalfd.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -21,6 +18,7 @@
 #include "common/rng.h"
 #include "harness/calibrate/worker.h"
 #include "harness/cpu.h"
+#include "harness/worker_pool.h"
 
 namespace tornfs::harness {
 namespace {
@@ -69,7 +67,7 @@ class Coordinator {
     BlockSignals();
     const Status started = StartWorkers(folder);
     if (!started) Stop();
-    while (AnyWorker()) Turn();
+    while (workers_.any()) Turn();
     ShowProgress(true);
     ::sigprocmask(SIG_SETMASK, &old_mask_, nullptr);
     // Empty folders: what was mounted on them was mounted in the workers' namespaces alone.
@@ -83,12 +81,6 @@ class Coordinator {
   }
 
  private:
-  struct Process {
-    pid_t pid = -1;
-    Fd pipe;
-    std::string buffered;
-  };
-
   void BlockSignals() {
     sigset_t wanted;
     ::sigemptyset(&wanted);
@@ -101,56 +93,36 @@ class Coordinator {
   Status StartWorkers(const std::string& folder) {
     const std::vector<int> cores = AvailableCores();
     for (unsigned i = 0; i < spec_.jobs; ++i) {
-      int ends[2];
-      if (::pipe2(ends, O_CLOEXEC) != 0) return IoError(errno, "pipe");
-      Fd reading(ends[0]);
-      Fd writing(ends[1]);
       const std::string own = folder + "/" + std::to_string(i);
       std::error_code failed;
       if (!std::filesystem::create_directory(own, failed)) {
         return IoError(failed.value(), "mkdir " + own);
       }
-      const pid_t pid = ::fork();
-      if (pid < 0) return IoError(errno, "fork");
-      if (pid == 0) {
-        for (Process& other : processes_) other.pipe.Reset();
-        reading.Reset();
+      const Status started = workers_.Start([&](int pipe) {
         signals_.Reset();
         ::sigprocmask(SIG_SETMASK, &old_mask_, nullptr);
         const CalibrationWorker worker{spec_, *shared_.get(),          own,
-                                       i,     cores[i % cores.size()], writing.get()};
-        ::_exit(RunCalibrationWorker(worker));
-      }
-      processes_.push_back({pid, std::move(reading), ""});
+                                       i,     cores[i % cores.size()], pipe};
+        return RunCalibrationWorker(worker);
+      });
+      if (!started) return started;
     }
     return {};
   }
 
-  [[nodiscard]] bool AnyWorker() const {
-    for (const Process& process : processes_) {
-      if (process.pid > 0) return true;
-    }
-    return false;
-  }
-
   void Turn() {
-    std::vector<pollfd> waiting{{signals_.get(), POLLIN, 0}};
-    std::vector<Process*> readable;
-    for (Process& process : processes_) {
-      if (process.pid <= 0) continue;
-      waiting.push_back({process.pipe.get(), POLLIN, 0});
-      readable.push_back(&process);
+    const bool signalled = workers_.Turn(kTick, signals_.get(), [this](const std::string& line) {
+      Take(Json::parse(line, nullptr, false));
+    });
+    if (signalled) {
+      signalfd_siginfo info{};
+      (void)!::read(signals_.get(), &info, sizeof info);
+      outcome_.interrupted = true;
+      Stop();
     }
-    if (::poll(waiting.data(), waiting.size(), static_cast<int>(kTick.count())) > 0) {
-      if (waiting[0].revents != 0) {
-        signalfd_siginfo info{};
-        (void)!::read(signals_.get(), &info, sizeof info);
-        outcome_.interrupted = true;
-        Stop();
-      }
-      for (std::size_t i = 0; i < readable.size(); ++i) {
-        if (waiting[i + 1].revents != 0) Receive(*readable[i]);
-      }
+    if (workers_.failed() && !outcome_.error) {
+      outcome_.error = Error{ErrorCode::kIo, 0, "a worker ended by itself"};
+      Stop();
     }
     if (spec_.budget && SteadyClock::now() - start_ > *spec_.budget && !shared_.get()->stop) {
       outcome_.out_of_time = true;
@@ -161,28 +133,6 @@ class Coordinator {
 
   // Workers finish the image that they look at, then clean up and end.
   void Stop() { shared_.get()->stop = true; }
-
-  void Receive(Process& process) {
-    char buffer[65536];
-    const ssize_t length = ::read(process.pipe.get(), buffer, sizeof buffer);
-    if (length > 0) {
-      process.buffered.append(buffer, static_cast<std::size_t>(length));
-      for (std::size_t end; (end = process.buffered.find('\n')) != std::string::npos;) {
-        Take(Json::parse(process.buffered.substr(0, end), nullptr, false));
-        process.buffered.erase(0, end + 1);
-      }
-      return;
-    }
-    if (length < 0 && errno == EINTR) return;
-    int status = 0;
-    (void)::waitpid(process.pid, &status, 0);
-    process.pid = -1;
-    process.pipe.Reset();
-    if (status != 0 && !outcome_.error) {
-      outcome_.error = Error{ErrorCode::kIo, 0, "a worker ended by itself"};
-      Stop();
-    }
-  }
 
   void Take(const Json& message) {
     if (!message.is_object()) return;
@@ -248,7 +198,7 @@ class Coordinator {
   const CalibrationSpec& spec_;
   std::vector<CalibrationJob> round_;
   SharedCounters shared_;
-  std::vector<Process> processes_;
+  WorkerPool workers_;
   CalibrationOutcome outcome_;
   sigset_t old_mask_{};
   Fd signals_;

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "common/result.h"
-#include "harness/calibrate/filesystem.h"
 #include "harness/calibrate/oracle.h"
 #include "harness/calibrate/program.h"
-#include "harness/calibrate/schedule.h"
+#include "harness/device/filesystem.h"
+#include "harness/device/schedule.h"
 
 namespace tornfs::harness {
 

@@ -1,14 +1,11 @@
 #include "harness/calibrate/escape.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <cerrno>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "common/fd.h"
 #include "common/hash.h"
+#include "harness/device/image_file.h"
 
 namespace tornfs::harness {
 namespace {
@@ -25,8 +22,9 @@ Json StepsJson(const std::vector<StepWords>& steps) {
 }
 
 // Which writes survived, of those that had been issued.
-Json WritesJson(const Recording& recording, const CrashImage& image) {
+Json WritesJson(const DeviceRecording& recording, const CrashImage& image) {
   Json list = Json::array();
+  const std::vector<ChosenWrite> survived = WritesOf(recording, image);
   std::size_t next = 0;
   for (std::size_t i = 0; i < recording.log.size(); ++i) {
     const IoEvent& event = recording.log[i];
@@ -36,9 +34,9 @@ Json WritesJson(const Recording& recording, const CrashImage& image) {
     }
     if (event.kind != IoEvent::Kind::kWrite) continue;
     Json write{{"offset", event.offset}, {"bytes", event.data.size()}, {"survived", "none"}};
-    if (next < image.writes.size() && image.writes[next].event == i) {
+    if (next < survived.size() && survived[next].event == i) {
       write["survived"] = "all";
-      if (const std::vector<bool>& sectors = image.writes[next].sectors; !sectors.empty()) {
+      if (const std::vector<bool>& sectors = survived[next].sectors; !sectors.empty()) {
         std::string text;
         for (const bool sector : sectors) text += sector ? '1' : '0';
         write["survived"] = text;
@@ -48,46 +46,6 @@ Json WritesJson(const Recording& recording, const CrashImage& image) {
     list.push_back(std::move(write));
   }
   return list;
-}
-
-Status WriteSparse(const std::string& path, const DeviceImage& image) {
-  auto file = OpenFile(path, O_WRONLY | O_CREAT | O_TRUNC);
-  if (!file) return tl::make_unexpected(file.error());
-  if (::ftruncate(file->get(), static_cast<off_t>(image.size())) != 0) {
-    return IoError(errno, "ftruncate " + path);
-  }
-  // As far as the filesystem goes, with the fill: a hole would read as zeros.
-  std::uint64_t end = 0;
-  image.ForEachBlock([&](std::uint64_t offset, std::span<const std::byte>) {
-    end = offset + DeviceImage::kBlockBytes;
-  });
-  std::vector<std::byte> part(DeviceImage::kBlockBytes);
-  for (std::uint64_t at = 0; at < end; at += part.size()) {
-    image.Read(at, part);
-    const Status written = WriteAll(file->get(), part);
-    if (!written) return written;
-  }
-  return {};
-}
-
-Result<DeviceImage> ReadSparse(const std::string& path) {
-  auto file = OpenFile(path, O_RDONLY);
-  if (!file) return tl::make_unexpected(file.error());
-  DeviceImage image(kDeviceBytes);
-  std::vector<std::byte> block(DeviceImage::kBlockBytes);
-  // Only what was written is in the file; holes are the fill again.
-  for (off_t data = ::lseek(file->get(), 0, SEEK_DATA); data >= 0;) {
-    const off_t hole = ::lseek(file->get(), data, SEEK_HOLE);
-    for (off_t at = data; at < hole; at += static_cast<off_t>(block.size())) {
-      if (::pread(file->get(), block.data(), block.size(), at) !=
-          static_cast<ssize_t>(block.size())) {
-        return Fail(ErrorCode::kCorrupt, path + ": cut short");
-      }
-      image.Write(static_cast<std::uint64_t>(at), block);
-    }
-    data = ::lseek(file->get(), hole, SEEK_DATA);
-  }
-  return image;
 }
 
 }  // namespace
@@ -125,6 +83,7 @@ Status WriteEscape(const std::string& folder, const EscapeEvidence& evidence) {
       {"filesystem", filesystem.name},
       {"model", filesystem.model},
       {"mkfs", filesystem.mkfs},
+      {"size", filesystem.size},
       {"options", filesystem.options},
       {"look_with", {{"type", filesystem.type}, {"options", filesystem.look_options}}},
       {"program", evidence.program.name},
@@ -139,7 +98,7 @@ Status WriteEscape(const std::string& folder, const EscapeEvidence& evidence) {
   };
   const Status written = WriteFile(folder + kRecordName, record.dump(1) + "\n");
   if (!written) return written;
-  return WriteSparse(folder + kImageName, BuildImage(evidence.recording, evidence.image));
+  return WriteImageFile(folder + kImageName, BuildImage(evidence.recording, evidence.image));
 }
 
 Result<StoredEscape> ReadEscape(const std::string& folder) {
@@ -149,7 +108,7 @@ Result<StoredEscape> ReadEscape(const std::string& folder) {
   if (!record.is_object() || !record.contains("tree") || !record.contains("look_with")) {
     return Fail(ErrorCode::kCorrupt, folder + kRecordName);
   }
-  auto image = ReadSparse(folder + kImageName);
+  auto image = ReadImageFile(folder + kImageName);
   if (!image) return tl::make_unexpected(image.error());
   Filesystem filesystem{};
   filesystem.name = record["filesystem"];

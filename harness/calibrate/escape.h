@@ -9,8 +9,8 @@
 
 #include "common/result.h"
 #include "harness/calibrate/calibration.h"
-#include "harness/calibrate/crash_images.h"
 #include "harness/calibrate/rig.h"
+#include "harness/device/crash_images.h"
 
 namespace tornfs::harness {
 
@@ -18,7 +18,7 @@ struct EscapeEvidence {
   const Filesystem& filesystem;
   const CalibrationProgram& program;
   Schedule schedule;
-  const Recording& recording;
+  const DeviceRecording& recording;
   const CrashImage& image;
   const std::string& tree;
   const Moments& moments;  // When it is not allowed.

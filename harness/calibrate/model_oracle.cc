@@ -7,7 +7,7 @@
 #include "fusefs/core/engine.h"
 #include "fusefs/core/model_rules.h"
 #include "fusefs/core/window.h"
-#include "harness/calibrate/tree_text.h"
+#include "harness/device/tree_text.h"
 #include "harness/litmus/outcome.h"
 #include "harness/litmus/program.h"
 #include "harness/litmus/steps.h"
@@ -71,15 +71,16 @@ Result<AllowedSet> AllowedBy(const Model& model, const CalibrationProgram& progr
   if (!store) return tl::make_unexpected(store.error());
   Nanoseconds now = 0;
   Engine engine(**store, model, [&now] { return ++now; });
+  UnnamedFiles unnamed;
   for (const LitmusStep& step : litmus->setup) {
-    if (auto done = Perform(step, engine); !done) return tl::make_unexpected(done.error());
+    if (auto done = Perform(step, engine, unnamed); !done) return tl::make_unexpected(done.error());
   }
   engine.SettleAll();
   engine.Load(engine.Snapshot(), true);
   // The cut behind each step; in front of them that at the start.
   std::vector<OpNumber> cuts{engine.next_op()};
   for (const LitmusStep& step : litmus->run) {
-    if (auto done = Perform(step, engine); !done) return tl::make_unexpected(done.error());
+    if (auto done = Perform(step, engine, unnamed); !done) return tl::make_unexpected(done.error());
     cuts.push_back(engine.next_op());
   }
   const auto recording = engine.TakeRecording();

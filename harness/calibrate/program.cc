@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <filesystem>
 #include <sstream>
 #include <utility>
@@ -28,10 +27,8 @@ constexpr std::array kShapes{
     Shape{"truncate", 2, 2},  Shape{"allocate", 3, 4}, Shape{"punch", 3, 3},
     Shape{"chmod", 2, 2},     Shape{"copy", 2, 2},     Shape{"fsync", 1, 1},
     Shape{"fdatasync", 1, 1}, Shape{"sync", 0, 0},     Shape{"close", 1, 1},
-    Shape{"setxattr", 3, 3},
+    Shape{"setxattr", 3, 3},  Shape{"tmpfile", 1, 1},
 };
-
-constexpr std::uint64_t kBytesMost = 1 << 20;
 
 Status CheckStep(const StepWords& step) {
   for (const Shape& shape : kShapes) {
@@ -64,32 +61,6 @@ Result<std::vector<CalibrationProgram>> ReadOne(const std::filesystem::path& pat
 }
 
 }  // namespace
-
-std::string StepText(const StepWords& step) {
-  std::string text;
-  for (const std::string& word : step) text += (text.empty() ? "" : " ") + word;
-  return text;
-}
-
-Result<std::string> BytesOfRuns(std::string_view text) {
-  std::string bytes;
-  while (!text.empty()) {
-    const std::string_view run = text.substr(0, text.find(','));
-    text.remove_prefix(std::min(run.size() + 1, text.size()));
-    std::uint64_t count = 1;
-    if (run.size() > 2 && run[1] == '*') {
-      const auto [end, error] = std::from_chars(run.data() + 2, run.data() + run.size(), count);
-      if (error != std::errc() || end != run.data() + run.size()) count = kBytesMost + 1;
-    } else if (run.size() != 1) {
-      count = kBytesMost + 1;
-    }
-    if (count > kBytesMost - bytes.size()) {
-      return Fail(ErrorCode::kInvalid, "not a text of runs: " + std::string(run));
-    }
-    bytes.append(count, run[0] == '0' ? '\0' : run[0]);
-  }
-  return bytes;
-}
 
 Result<CalibrationProgram> ParseLitmusSteps(std::string_view text, std::string_view name) {
   CalibrationProgram program;

@@ -9,7 +9,7 @@
 //   store F TEXT @OFFSET                    into a shared mapping
 //   truncate F SIZE | allocate F OFFSET LENGTH [keep] | punch F OFFSET LENGTH
 //   chmod F MODE | copy F NEW | fsync F | fdatasync F | sync | close F
-//   setxattr F KEY VALUE
+//   setxattr F KEY VALUE | tmpfile F         (O_TMPFILE; F to later steps; link F NEW names it)
 //
 // TEXT is runs of one byte, `a*4096,0*10`; the character 0 is the byte NUL. A file stays open until
 // it is closed; a rename takes the open file along.
@@ -21,10 +21,9 @@
 #include <vector>
 
 #include "common/result.h"
+#include "harness/device/step.h"
 
 namespace tornfs::harness {
-
-using StepWords = std::vector<std::string>;
 
 struct CalibrationProgram {
   std::string name;
@@ -33,12 +32,6 @@ struct CalibrationProgram {
   // Writes of data are torn at sectors, too; without it at pages of 4096 bytes.
   bool sectors = false;
 };
-
-// The step as one line: "rename t f".
-[[nodiscard]] std::string StepText(const StepWords& step);
-
-// "a*3,0*2" as bytes. Errors: kInvalid.
-[[nodiscard]] Result<std::string> BytesOfRuns(std::string_view text);
 
 // A litmus file; what it says of models is left to others. Errors: kInvalid.
 [[nodiscard]] Result<CalibrationProgram> ParseLitmusSteps(std::string_view text,

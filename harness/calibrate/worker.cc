@@ -13,10 +13,10 @@
 #include <utility>
 
 #include "common/fd.h"
-#include "harness/calibrate/crash_images.h"
 #include "harness/calibrate/escape.h"
 #include "harness/calibrate/rig.h"
 #include "harness/cpu.h"
+#include "harness/device/crash_images.h"
 #include "harness/sandbox.h"
 
 namespace tornfs::harness {
@@ -90,8 +90,8 @@ class Worker {
     return {};
   }
 
-  Status LookAt(const CalibrationJob& job, const Recording& recording, const CrashImage& image,
-                ProgramOutcome& outcome) {
+  Status LookAt(const CalibrationJob& job, const DeviceRecording& recording,
+                const CrashImage& image, ProgramOutcome& outcome) {
     const Filesystem& filesystem = spec_.filesystems[job.filesystem];
     const CalibrationProgram& program = spec_.programs[job.program];
     auto tree = rig_->Look(filesystem, BuildImage(recording, image));

@@ -26,19 +26,6 @@ Base Settled(Base base) {
   return base;
 }
 
-std::optional<RecordFailure> FailureOf(const std::string& who, const RunResult& result) {
-  const std::string output = result.output + result.error;
-  if (result.report.stage != SpawnStage::kStarted) {
-    return RecordFailure{
-        who + " could not be started (" + SpawnStageName(result.report.stage) + ": " +
-            std::error_code(result.report.stage_errno, std::generic_category()).message() + ")",
-        output};
-  }
-  if (result.timed_out) return RecordFailure{who + " did not end in time", output};
-  if (result.status() == 0) return std::nullopt;
-  return RecordFailure{who + " exited with " + std::to_string(result.status()), output};
-}
-
 Result<Base> StartingPoint(Campaign& campaign, Stage& stage,
                            std::optional<RecordFailure>& failure) {
   const ExploreSpec& spec = campaign.spec;
@@ -93,6 +80,19 @@ Status MustBeGood(Prober& prober, Situation situation, const std::string& which,
 }
 
 }  // namespace
+
+std::optional<RecordFailure> FailureOf(const std::string& who, const RunResult& result) {
+  const std::string output = result.output + result.error;
+  if (result.report.stage != SpawnStage::kStarted) {
+    return RecordFailure{
+        who + " could not be started (" + SpawnStageName(result.report.stage) + ": " +
+            std::error_code(result.report.stage_errno, std::generic_category()).message() + ")",
+        output};
+  }
+  if (result.timed_out) return RecordFailure{who + " did not end in time", output};
+  if (result.status() == 0) return std::nullopt;
+  return RecordFailure{who + " exited with " + std::to_string(result.status()), output};
+}
 
 bool MayUseNamespaces() { return ::geteuid() == 0; }
 

@@ -50,6 +50,10 @@ struct RecordFailure {
   std::string output;  // What the program printed.
 };
 
+// Set if a program did not end with 0; `who` is "the workload" or the like.
+[[nodiscard]] std::optional<RecordFailure> FailureOf(const std::string& who,
+                                                     const RunResult& result);
+
 // Imports, runs setup, records the workload, and makes sure that recovery and check are content
 // with the state before the workload and with the one after it. `failure` is set when they are not;
 // an Error means that tornfs itself could not go on.

@@ -7,5 +7,7 @@ namespace tornfs::harness {
 // From now on SIGINT and SIGTERM are only remembered. They end waits of the event loop.
 void CatchInterrupts();
 [[nodiscard]] bool Interrupted();
+// How many there were.
+[[nodiscard]] int Interrupts();
 
 }  // namespace tornfs::harness

@@ -4,14 +4,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <string_view>
-
 #include "fusefs/fuse/event_loop.h"
 #include "fusefs/fuse/server.h"
 #include "harness/explore/interrupt.h"
+#include "harness/explore/program_environment.h"
 #include "harness/stale_mount.h"
-
-extern char** environ;  // NOLINT: POSIX names it.
 
 namespace tornfs::harness {
 namespace {
@@ -20,10 +17,6 @@ Nanoseconds Now() {
   timespec now{};
   ::clock_gettime(CLOCK_REALTIME, &now);
   return static_cast<Nanoseconds>(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
-}
-
-bool IsOurs(std::string_view variable) {
-  return variable.starts_with("TORNFS_") || variable.starts_with("PYTHONUNBUFFERED=");
 }
 
 }  // namespace
@@ -86,16 +79,8 @@ Stage::~Stage() {
 std::string Stage::promises_path() const { return options_.mount_path + "/" + kPromisesName; }
 
 std::vector<std::string> Stage::Environment(bool with_promises) const {
-  std::vector<std::string> environment;
-  for (char** variable = environ; *variable != nullptr; ++variable) {
-    if (!IsOurs(*variable)) environment.emplace_back(*variable);
-  }
-  environment.push_back("TORNFS_MOUNT=" + options_.mount_path);
-  environment.push_back("TORNFS_ORIGIN=" + options_.origin);
-  environment.push_back("TORNFS_SEED=" + std::to_string(options_.seed));
-  environment.emplace_back("PYTHONUNBUFFERED=1");
-  if (with_promises) environment.push_back("TORNFS_PROMISES=" + promises_path());
-  return environment;
+  return ProgramEnvironment(
+      {options_.mount_path, options_.origin, options_.seed, with_promises ? promises_path() : ""});
 }
 
 Result<RunResult> Stage::Run(const Base& base, const RunRequest& request) {

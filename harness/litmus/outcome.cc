@@ -113,13 +113,14 @@ Result<OutcomeSet> RunLitmus(const LitmusProgram& program, const Model& model) {
   if (!store) return tl::make_unexpected(store.error());
   Nanoseconds now = 0;
   Engine engine(**store, model, [&now] { return ++now; });
+  UnnamedFiles unnamed;
   for (const LitmusStep& step : program.setup) {
-    if (auto done = Perform(step, engine); !done) return tl::make_unexpected(done.error());
+    if (auto done = Perform(step, engine, unnamed); !done) return tl::make_unexpected(done.error());
   }
   engine.SettleAll();
   engine.Load(engine.Snapshot(), true);
   for (const LitmusStep& step : program.run) {
-    if (auto done = Perform(step, engine); !done) return tl::make_unexpected(done.error());
+    if (auto done = Perform(step, engine, unnamed); !done) return tl::make_unexpected(done.error());
   }
   const auto recording = engine.TakeRecording();
   return OutcomesOf(*recording, model, program.tear, program.at_end, **store);

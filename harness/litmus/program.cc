@@ -12,7 +12,7 @@ struct CallWords {
   std::size_t least;  // Arguments.
   std::size_t most;
 };
-constexpr std::array<CallWords, 19> kCalls{{
+constexpr std::array<CallWords, 20> kCalls{{
     {"create", LitmusCall::kCreate, 1, 1},     {"mkdir", LitmusCall::kMkdir, 1, 1},
     {"symlink", LitmusCall::kSymlink, 2, 2},   {"link", LitmusCall::kLink, 2, 2},
     {"unlink", LitmusCall::kUnlink, 1, 1},     {"rmdir", LitmusCall::kRmdir, 1, 1},
@@ -22,7 +22,7 @@ constexpr std::array<CallWords, 19> kCalls{{
     {"chmod", LitmusCall::kChmod, 2, 2},       {"copy", LitmusCall::kCopy, 2, 2},
     {"fsync", LitmusCall::kFsync, 1, 1},       {"fdatasync", LitmusCall::kFdatasync, 1, 1},
     {"sync", LitmusCall::kSync, 0, 0},         {"setxattr", LitmusCall::kSetxattr, 3, 3},
-    {"close", LitmusCall::kClose, 1, 1},
+    {"close", LitmusCall::kClose, 1, 1},       {"tmpfile", LitmusCall::kTmpfile, 1, 1},
 }};
 
 std::optional<std::uint64_t> ParseCount(std::string_view text, int base = 10) {
@@ -134,6 +134,9 @@ class LitmusParser {
       if (call.name != words[0]) continue;
       if (words.size() - 1 < call.least || words.size() - 1 > call.most) {
         return Bad("wrong number of arguments of " + std::string(call.name));
+      }
+      if (call.call == LitmusCall::kTmpfile && section_ == &program_.setup) {
+        return Bad("a file without a name does not outlast the setup");
       }
       LitmusStep step;
       step.call = call.call;

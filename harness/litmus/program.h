@@ -21,6 +21,9 @@
 //   store F TEXT @OFFSET                    into a shared mapping, written back page by page
 //   truncate F SIZE | allocate F OFFSET LENGTH [keep] | punch F OFFSET LENGTH
 //   setxattr F KEY VALUE
+//   tmpfile F                               a file without a name (O_TMPFILE), F to later steps;
+//   only
+//                                           under run. `link F NEW` gives it one
 //   chmod F MODE | copy F NEW | fsync F | fdatasync F | sync | close F (does nothing)
 // TEXT is runs of one byte, `a*4096,0*10`; the character 0 is the byte NUL.
 //
@@ -62,6 +65,7 @@ enum class LitmusCall : std::uint8_t {
   kFdatasync,
   kSync,
   kSetxattr,
+  kTmpfile,
   kClose,
 };
 

@@ -11,7 +11,7 @@ namespace {
 // One step on an engine. Methods answer errno, 0 for success.
 class Performer {
  public:
-  explicit Performer(Engine& engine) : engine_(engine) {}
+  Performer(Engine& engine, UnnamedFiles& unnamed) : engine_(engine), unnamed_(unnamed) {}
 
   int Do(const LitmusStep& step) {
     const Ino dir = Directory(step.path);
@@ -27,6 +27,7 @@ class Performer {
         return Code(engine_.Link(caller_, At(step.path), Directory(step.other), Name(step.other)));
       case LitmusCall::kRename:
         return Code(engine_.Rename(caller_, dir, name, Directory(step.other), Name(step.other), 0));
+      case LitmusCall::kTmpfile: return MakeUnnamed(step.path);
       case LitmusCall::kClose: return 0;
       case LitmusCall::kSync: return Code(engine_.Barrier(caller_, OpKind::kSyncfs, kRootIno));
       default: return OnFile(step);
@@ -40,8 +41,15 @@ class Performer {
   }
   static std::string Name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
+  int MakeUnnamed(const std::string& called) {
+    const auto made = engine_.MakeUnnamed(caller_, kRootIno, 0644);
+    if (made) unnamed_[called] = *made;
+    return Code(made);
+  }
+
   // The inode at `path`, or one that no call knows.
   Ino At(const std::string& path) {
+    if (const auto unnamed = unnamed_.find(path); unnamed != unnamed_.end()) return unnamed->second;
     Ino ino = kRootIno;
     for (std::size_t begin = 0; begin < path.size() && path != ".";) {
       const std::size_t end = std::min(path.find('/', begin), path.size());
@@ -122,13 +130,14 @@ class Performer {
   }
 
   Engine& engine_;
+  UnnamedFiles& unnamed_;
   Caller caller_;
 };
 
 }  // namespace
 
-Status Perform(const LitmusStep& step, Engine& engine) {
-  const int code = Performer(engine).Do(step);
+Status Perform(const LitmusStep& step, Engine& engine, UnnamedFiles& unnamed) {
+  const int code = Performer(engine, unnamed).Do(step);
   if (code == 0) return {};
   return Fail(ErrorCode::kInvalid, "a step on " + step.path + " fails: " + std::strerror(code));
 }

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <functional>
 #include <optional>
+#include <string>
 
 #include "common/result.h"
 #include "fusefs/fuse/event_loop.h"
@@ -36,6 +37,11 @@ class ProgramRunner : public Victims {
   // Runs a program to its end, or to that of its limits. Errors: kInvalid (too large a request),
   // kIo (the helper is gone).
   [[nodiscard]] Result<Ended> Run(const SpawnRequest& request, const Limits& limits);
+
+  // What the last program wrote to a captured stream; see Supervisor::TakeOutput().
+  [[nodiscard]] Result<std::string> TakeOutput(Stream stream) {
+    return supervisor_.TakeOutput(stream);
+  }
 
   [[nodiscard]] const Supervisor& supervisor() const { return supervisor_; }
 

@@ -79,9 +79,11 @@ std::string FindingText(const ReportedFinding& finding) {
   if (!finding.fix.empty()) text += "<p>Fix: " + EscapeMarkup(finding.fix) + "</p>\n";
   text += "<table>\n<tr><th>found by</th><td>" + EscapeMarkup(finding.phase) +
           "</td></tr>\n<tr><th>failing states</th><td>" + std::to_string(finding.states) +
-          "</td></tr>\n<tr><th>allowed by</th><td>" + EscapeMarkup(models) +
-          "</td></tr>\n<tr><th>plan</th><td>" + Code(finding.plan) +
-          "</td></tr>\n<tr><th>again</th><td>" + Code("tornfs replay " + finding.id) + " or " +
+          "</td></tr>\n" +
+          (models.empty() ? ""
+                          : "<tr><th>allowed by</th><td>" + EscapeMarkup(models) + "</td></tr>\n") +
+          "<tr><th>plan</th><td>" + Code(finding.plan) + "</td></tr>\n<tr><th>again</th><td>" +
+          Code("tornfs replay " + finding.id) + " or " +
           Code("findings/" + finding.id + "/repro.sh") + "</td></tr>\n</table>\n";
   return text + DifferencesText(finding) + TimelineText(finding.timeline) +
          Pre("Promised before the crash", finding.promises) +

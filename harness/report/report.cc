@@ -65,7 +65,59 @@ std::map<std::string, Look> LookAtTree(const fs::path& top) {
   return found;
 }
 
-std::vector<ReportedFinding::Difference> Differences(const std::string& folder) {
+ReportedFinding FindingOf(const json& stats, const std::string& directory) {
+  ReportedFinding finding;
+  stats.at("id").get_to(finding.id);
+  stats.at("title").get_to(finding.title);
+  stats.at("phase").get_to(finding.phase);
+  stats.at("sentence").get_to(finding.sentence);
+  stats.at("plan").get_to(finding.plan);
+  stats.at("models").get_to(finding.models);
+  stats.at("states").get_to(finding.states);
+  if (stats.at("fence").is_object()) stats["fence"].at("text").get_to(finding.fix);
+  const std::string folder = directory + "/findings/" + finding.id;
+  finding.timeline = FileText(folder + "/timeline.txt");
+  finding.promises = FileText(folder + "/promises.txt");
+  finding.log = FileText(folder + "/check.log");
+  finding.differences = TreeDifferences(folder);
+  return finding;
+}
+
+void AddFacts(const json& stats, Report& report) {
+  const json& asked = stats.at("exploration");
+  for (const std::string& word : asked.at("workload").get<std::vector<std::string>>()) {
+    report.command += (report.command.empty() ? "" : " ") + ShellWord(word);
+  }
+  const auto add = [&](const char* name, const std::string& value) {
+    if (!value.empty()) report.facts.emplace_back(name, value);
+  };
+  add("setup", asked.at("setup").get<std::string>());
+  add("recovery", asked.at("recover").get<std::string>());
+  add("check", asked.at("check").get<std::string>());
+  if (stats.contains("on")) {
+    for (const auto& [name, value] : stats["on"].items()) add(name.c_str(), value);
+    return;
+  }
+  add("model", asked.at("model").get<std::string>());
+  add("tear", asked.at("tear").get<std::string>());
+  add("faults", asked.at("kill").get<bool>() ? "kill, power" : "power");
+  add("depth", std::to_string(asked.at("depth").get<unsigned>()));
+  add("strategy", stats.at("strategy").get<std::string>());
+  add("seed", std::to_string(asked.at("seed").get<std::uint64_t>()));
+  add("ops", Number(stats.at("ops").get<std::uint64_t>()));
+  add("promises", Number(stats.at("promises").get<std::uint64_t>()));
+  add("crash points", Number(stats.at("crash_points").get<std::uint64_t>()));
+  add("legal states", stats.at("lazy").at("legal").get<std::string>());
+  add("states judged", Number(stats.at("states").get<std::uint64_t>()));
+  add("failing states", Number(stats.at("failing_states").get<std::uint64_t>()));
+  add("windows tried whole", Number(stats.at("windows_tried_whole").get<std::uint64_t>()) + " of " +
+                                 Number(stats.at("windows").get<std::uint64_t>()));
+  add("history", stats.at("history").get<std::string>());
+}
+
+}  // namespace
+
+std::vector<ReportedFinding::Difference> TreeDifferences(const std::string& folder) {
   const auto before = LookAtTree(folder + "/before");
   auto after = LookAtTree(folder + "/after");
   std::vector<ReportedFinding::Difference> differences;
@@ -86,54 +138,6 @@ std::vector<ReportedFinding::Difference> Differences(const std::string& folder) 
   std::ranges::sort(differences, {}, &ReportedFinding::Difference::path);
   return differences;
 }
-
-ReportedFinding FindingOf(const json& stats, const std::string& directory) {
-  ReportedFinding finding;
-  stats.at("id").get_to(finding.id);
-  stats.at("title").get_to(finding.title);
-  stats.at("phase").get_to(finding.phase);
-  stats.at("sentence").get_to(finding.sentence);
-  stats.at("plan").get_to(finding.plan);
-  stats.at("models").get_to(finding.models);
-  stats.at("states").get_to(finding.states);
-  if (stats.at("fence").is_object()) stats["fence"].at("text").get_to(finding.fix);
-  const std::string folder = directory + "/findings/" + finding.id;
-  finding.timeline = FileText(folder + "/timeline.txt");
-  finding.promises = FileText(folder + "/promises.txt");
-  finding.log = FileText(folder + "/check.log");
-  finding.differences = Differences(folder);
-  return finding;
-}
-
-void AddFacts(const json& stats, Report& report) {
-  const json& asked = stats.at("exploration");
-  for (const std::string& word : asked.at("workload").get<std::vector<std::string>>()) {
-    report.command += (report.command.empty() ? "" : " ") + ShellWord(word);
-  }
-  const auto add = [&](const char* name, const std::string& value) {
-    if (!value.empty()) report.facts.emplace_back(name, value);
-  };
-  add("setup", asked.at("setup").get<std::string>());
-  add("recovery", asked.at("recover").get<std::string>());
-  add("check", asked.at("check").get<std::string>());
-  add("model", asked.at("model").get<std::string>());
-  add("tear", asked.at("tear").get<std::string>());
-  add("faults", asked.at("kill").get<bool>() ? "kill, power" : "power");
-  add("depth", std::to_string(asked.at("depth").get<unsigned>()));
-  add("strategy", stats.at("strategy").get<std::string>());
-  add("seed", std::to_string(asked.at("seed").get<std::uint64_t>()));
-  add("ops", Number(stats.at("ops").get<std::uint64_t>()));
-  add("promises", Number(stats.at("promises").get<std::uint64_t>()));
-  add("crash points", Number(stats.at("crash_points").get<std::uint64_t>()));
-  add("legal states", stats.at("lazy").at("legal").get<std::string>());
-  add("states judged", Number(stats.at("states").get<std::uint64_t>()));
-  add("failing states", Number(stats.at("failing_states").get<std::uint64_t>()));
-  add("windows tried whole", Number(stats.at("windows_tried_whole").get<std::uint64_t>()) + " of " +
-                                 Number(stats.at("windows").get<std::uint64_t>()));
-  add("history", stats.at("history").get<std::string>());
-}
-
-}  // namespace
 
 Result<Report> LoadReport(const std::string& directory) {
   auto text = ReadFile(directory + "/stats.json");

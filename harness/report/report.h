@@ -37,6 +37,9 @@ struct ReportedFinding {
   std::vector<Difference> differences;
 };
 
+// Between before/ and after/ in the folder of a finding.
+[[nodiscard]] std::vector<ReportedFinding::Difference> TreeDifferences(const std::string& folder);
+
 struct Report {
   int exit_code = 0;
   std::string verdict;   // One line, without "verdict: ".

@@ -49,7 +49,8 @@ std::string JunitCase(const ReportedFinding& finding) {
   return "    <testcase classname=\"tornfs." + EscapeMarkup(finding.phase) + "\" name=\"" +
          EscapeMarkup(finding.title) + "\">\n      <failure message=\"" +
          EscapeMarkup(finding.sentence) + "\" type=\"" + EscapeMarkup(finding.id) + "\">" +
-         EscapeMarkup(finding.timeline + "\n" + finding.log + "\nmodels: " + Models(finding) +
+         EscapeMarkup(finding.timeline + "\n" + finding.log +
+                      (finding.models.empty() ? "" : "\nmodels: " + Models(finding)) +
                       "\nplan: " + finding.plan + "\n") +
          "</failure>\n    </testcase>\n";
 }
@@ -91,7 +92,8 @@ std::string MarkdownReport(const Report& report) {
   for (const ReportedFinding& finding : report.findings) {
     text += "\n#### " + Plain(finding.title) + "\n\n" + Plain(finding.sentence) + "\n\n";
     if (!finding.fix.empty()) text += "Fix: " + Plain(finding.fix) + "\n\n";
-    text += "Allowed by: " + Plain(Models(finding)) + ". Again: `tornfs replay " + finding.id +
+    if (!finding.models.empty()) text += "Allowed by: " + Plain(Models(finding)) + ". ";
+    text += "Again: `tornfs replay " + finding.id +
             "`\n\n<details><summary>Timeline</summary>\n\n" + Fenced(finding.timeline) +
             "\n</details>\n";
   }

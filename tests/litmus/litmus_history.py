@@ -24,8 +24,11 @@ class History:
         self.live, self.base, self.types = {}, {}, {ROOT: 'd'}
         self.pending, self.op, self.made, self.first_new = [], 0, 0, ROOT
         self.logged, self.settled = set(), {}
+        self.unnamed = {}   # O_TMPFILE: inode by what the program calls it.
 
     def at(self, path):
+        if path in self.unnamed:
+            return self.unnamed[path]
         ino = ROOT
         for part in path.strip('.').split('/') if path != '.' else []:
             ino = self.live.get(('n', ino, part), 0)
@@ -57,11 +60,14 @@ class History:
         parent = self.at(path.rsplit('/', 1)[0]) if '/' in path else ROOT
         self.make([(('n', parent, path.rsplit('/', 1)[-1]), child)], grp, child=child)
 
-    def new(self, path, kind):
+    def bear(self, kind):
         ino = max(self.types) + 1
         self.types[ino] = kind
         self.live['m', ino] = self.base['m', ino] = 0o644
-        self.name(path, ino)
+        return ino
+
+    def new(self, path, kind):
+        self.name(path, self.bear(kind))
 
     def data(self, ino, lo, hi, data=None, grp='', role=''):
         put = []
@@ -90,6 +96,8 @@ class History:
         ino, size = self.at(path), self.live.get(('s', self.at(path)), 0)
         if call in ('create', 'mkdir', 'symlink'):
             self.new(*((args[0], 'l' + path) if args else (path, call[0].replace('m', 'd'))))
+        elif call == 'tmpfile':
+            self.unnamed[path] = self.bear('c')
         elif call in ('unlink', 'rmdir', 'link'):
             self.name(args[0] if args else path, ino if args else 0)
         elif call == 'rename':

@@ -1,4 +1,4 @@
-#include "harness/calibrate/crash_images.h"
+#include "harness/device/crash_images.h"
 
 #include <gtest/gtest.h>
 
@@ -35,10 +35,10 @@ class Device {
     recording_.log.push_back({IoEvent::Kind::kMark, clock_, clock_, 0, {}, mark});
     return *this;
   }
-  const Recording& recording() const { return recording_; }
+  const DeviceRecording& recording() const { return recording_; }
 
  private:
-  Recording recording_{DeviceImage(kSize), {}};
+  DeviceRecording recording_{DeviceImage(kSize), {}};
   std::uint64_t clock_ = 0;
 };
 

@@ -6,10 +6,10 @@
 
 #include <string>
 
-#include "harness/calibrate/filesystem.h"
-#include "harness/calibrate/schedule.h"
-#include "harness/calibrate/step_runner.h"
-#include "harness/calibrate/tree_text.h"
+#include "harness/device/filesystem.h"
+#include "harness/device/schedule.h"
+#include "harness/device/step_runner.h"
+#include "harness/device/tree_text.h"
 #include "unit/harness/temp_dir.h"
 
 namespace tornfs::harness {
@@ -103,6 +103,13 @@ TEST(StepRunner, AnOpenFileGoesWithItsName) {
   EXPECT_EQ(TreeAfter(" create t\n rename t f\n write f n*4\n fsync f\n fdatasync f\n fsync .\n"
                       " close f\n"),
             "{f=F[n*4]}");
+}
+
+TEST(StepRunner, AFileWithoutANameGetsOneByALink) {
+  EXPECT_EQ(TreeAfter(" tmpfile t\n write t n*4\n fsync t\n"), "{}");
+  EXPECT_EQ(TreeAfter(" tmpfile t\n write t n*4\n link t f\n write t o*2\n fdatasync t\n"),
+            "{f=F[n*4 o*2]}");
+  EXPECT_NE(TreeAfter(" tmpfile t\n write t n*4 sync\n").find("has no name"), std::string::npos);
 }
 
 TEST(StepRunner, AFailedCallIsAnError) {

@@ -1,4 +1,4 @@
-#include "harness/calibrate/step_runner.h"
+#include "harness/device/step_runner.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #include <utility>
 
 #include "common/units.h"
-#include "harness/calibrate/tree_text.h"
+#include "harness/device/tree_text.h"
 
 namespace tornfs::harness {
 namespace {
@@ -48,6 +48,10 @@ Result<StepRunner> StepRunner::Open(const std::string& directory) {
 Result<int> StepRunner::OpenFileOf(const std::string& name, int more_flags) {
   const auto found = open_.find(name);
   if (found != open_.end() && more_flags == 0) return found->second.get();
+  if (unnamed_.contains(name)) {
+    if (more_flags == O_CREAT) return found->second.get();
+    return Fail(ErrorCode::kInvalid, name + " has no name to be opened by again");
+  }
   Fd fd(::openat(directory_.get(), name.c_str(), O_RDWR | O_CLOEXEC | more_flags, kFileMode));
   if (!fd.valid()) return IoError(errno, "open " + name);
   const int number = fd.get();
@@ -106,11 +110,12 @@ Status StepRunner::Copy(const StepWords& step) {
 
 Status StepRunner::SyncOne(const StepWords& step) {
   struct stat status {};
-  if (::fstatat(directory_.get(), step[1].c_str(), &status, 0) != 0) {
+  const bool unnamed = unnamed_.contains(step[1]);
+  if (!unnamed && ::fstatat(directory_.get(), step[1].c_str(), &status, 0) != 0) {
     return IoError(errno, StepText(step));
   }
   const bool data_only = step[0] == "fdatasync";
-  if (!S_ISDIR(status.st_mode)) {
+  if (unnamed || !S_ISDIR(status.st_mode)) {
     const auto fd = OpenFileOf(step[1]);
     if (!fd) return tl::make_unexpected(fd.error());
     return Call(data_only ? ::fdatasync(*fd) : ::fsync(*fd), StepText(step));
@@ -131,7 +136,12 @@ Status StepRunner::Name(const StepWords& step) {
   }
   if (call == "mkdir") return Call(::mkdirat(top, name, kFolderMode), text);
   if (call == "rmdir") return Call(::unlinkat(top, name, AT_REMOVEDIR), text);
+  if (call == "tmpfile") return MakeUnnamed(step[1]);
   if (call == "symlink") return Call(::symlinkat(name, top, step[2].c_str()), text);
+  if (call == "link" && unnamed_.contains(step[1])) {
+    const std::string path = "/proc/self/fd/" + std::to_string(open_.at(step[1]).get());
+    return Call(::linkat(AT_FDCWD, path.c_str(), top, step[2].c_str(), AT_SYMLINK_FOLLOW), text);
+  }
   if (call == "link") return Call(::linkat(top, name, top, step[2].c_str(), 0), text);
   if (call == "unlink") {
     open_.erase(step[1]);
@@ -142,6 +152,14 @@ Status StepRunner::Name(const StepWords& step) {
   auto moved = open_.extract(step[1]);
   if (!moved.empty()) open_[step[2]] = std::move(moved.mapped());
   return done;
+}
+
+Status StepRunner::MakeUnnamed(const std::string& called) {
+  Fd fd(::openat(directory_.get(), ".", O_TMPFILE | O_RDWR | O_CLOEXEC, kFileMode));
+  if (!fd.valid()) return IoError(errno, "open without a name");
+  open_[called] = std::move(fd);
+  unnamed_.insert(called);
+  return {};
 }
 
 Status StepRunner::Change(const StepWords& step) {
@@ -172,7 +190,7 @@ Status StepRunner::Run(const StepWords& step) {
   if (call == "copy") return Copy(step);
   if (call == "sync") return SyncAll();
   if (is_one_of({"fsync", "fdatasync"})) return SyncOne(step);
-  if (is_one_of({"create", "mkdir", "rmdir", "symlink", "link", "unlink", "rename"})) {
+  if (is_one_of({"create", "mkdir", "rmdir", "symlink", "link", "unlink", "rename", "tmpfile"})) {
     return Name(step);
   }
   if (is_one_of({"chmod", "truncate", "setxattr", "allocate", "punch"})) return Change(step);

@@ -5,11 +5,12 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 
 #include "common/fd.h"
 #include "common/result.h"
-#include "harness/calibrate/program.h"
+#include "harness/device/step.h"
 
 namespace tornfs::harness {
 
@@ -41,10 +42,12 @@ class StepRunner {
   [[nodiscard]] Status Copy(const StepWords& step);
   [[nodiscard]] Status SyncOne(const StepWords& step);
   [[nodiscard]] Status Name(const StepWords& step);
+  [[nodiscard]] Status MakeUnnamed(const std::string& called);
   [[nodiscard]] Status Change(const StepWords& step);
 
   Fd directory_;
   std::map<std::string, Fd> open_;
+  std::set<std::string> unnamed_;  // Those of open_ that were made without a name.
   int others_ = 0;
 };
 

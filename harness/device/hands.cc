@@ -1,5 +1,6 @@
-#include "harness/calibrate/hands.h"
+#include "harness/device/hands.h"
 
+#include <fcntl.h>
 #include <sys/epoll.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -12,7 +13,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "harness/calibrate/hands_process.h"
+#include "harness/device/hands_process.h"
 
 namespace tornfs::harness {
 namespace {
@@ -24,6 +25,15 @@ constexpr std::size_t kMessageMost = 160 << 10;
 bool Send(int socket, const std::string& text) {
   return ::send(socket, text.data(), text.size(), MSG_NOSIGNAL) ==
          static_cast<ssize_t>(text.size());
+}
+
+// `kept`, under a number of its own choice; every other descriptor above standard error is closed,
+// so that whoever waits for the end of one does not wait for this process.
+Fd OnlyThis(Fd kept) {
+  constexpr int kNumber = 3;
+  if (kept.get() != kNumber) kept = Fd(::dup3(kept.get(), kNumber, O_CLOEXEC));
+  (void)::close_range(kNumber + 1, ~0U, 0);
+  return kept;
 }
 
 }  // namespace
@@ -40,6 +50,7 @@ Result<std::unique_ptr<Hands>> Hands::Start(EventLoop& loop, const std::string& 
   if (pid < 0) return IoError(errno, "fork");
   if (pid == 0) {
     ours.Reset();
+    theirs = OnlyThis(std::move(theirs));
     (void)::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() == parent) RunHands(std::move(theirs), mount_point);
     ::_exit(0);
@@ -93,7 +104,8 @@ Status Hands::Attach(const std::string& file) {
 }
 
 Status Hands::Make(const Filesystem& filesystem, const std::string& id) {
-  return Ask(Json{{"do", "make"}, {"words", filesystem.mkfs}, {"id", id}}.dump())
+  return Ask(Json{{"do", "make"}, {"words", filesystem.mkfs}, {"id", id}, {"size", filesystem.size}}
+                 .dump())
       .map([](const std::string&) {});
 }
 
@@ -102,6 +114,21 @@ Status Hands::Mount(const Filesystem& filesystem, const std::string& more_option
   if (!options.empty() && !more_options.empty()) options += ",";
   options += more_options;
   return Ask(Json{{"do", "mount"}, {"type", filesystem.type}, {"options", options}}.dump())
+      .map([](const std::string&) {});
+}
+
+Status Hands::MakeFolder(const std::string& path, uid_t owner, gid_t group) {
+  return Ask(Json{{"do", "folder"}, {"path", path}, {"owner", owner}, {"group", group}}.dump())
+      .map([](const std::string&) {});
+}
+
+Status Hands::Copy(const std::string& from, const std::string& to) {
+  return Ask(Json{{"do", "copy"}, {"from", from}, {"to", to}}.dump()).map([](const std::string&) {
+  });
+}
+
+Status Hands::Show(const std::string& folder, const std::string& at) {
+  return Ask(Json{{"do", "show"}, {"folder", folder}, {"at", at}}.dump())
       .map([](const std::string&) {});
 }
 

@@ -1,4 +1,4 @@
-#include "harness/calibrate/hands_process.h"
+#include "harness/device/hands_process.h"
 
 #include <fcntl.h>
 #include <linux/fs.h>
@@ -18,10 +18,12 @@
 #include <utility>
 #include <vector>
 
+#include "fusefs/core/content_store.h"
+#include "fusefs/core/host_tree.h"
 #include "fusefs/fuse/loop_device.h"
-#include "harness/calibrate/hands.h"
-#include "harness/calibrate/step_runner.h"
-#include "harness/calibrate/tree_text.h"
+#include "harness/device/hands.h"
+#include "harness/device/step_runner.h"
+#include "harness/device/tree_text.h"
 
 namespace tornfs::harness {
 namespace {
@@ -47,6 +49,7 @@ class Process {
       Send(answer);
     }
     runner_.reset();
+    if (!shown_.empty()) (void)::umount2(shown_.c_str(), MNT_DETACH);
     if (mounted_) (void)::umount2(mount_point_.c_str(), MNT_DETACH);
   }
 
@@ -67,9 +70,12 @@ class Process {
   Status Handle(const Json& request, Json& answer) {
     const std::string what = request["do"];
     if (what == "attach") return Attach(request["file"]);
-    if (what == "make") return Make(request["words"], request["id"]);
+    if (what == "make") return Make(request["words"], request["id"], request["size"]);
     if (what == "mount") return Mount(request["type"], request["options"], 0);
     if (what == "unmount") return Unmount();
+    if (what == "folder") return MakeFolder(request["path"], request["owner"], request["group"]);
+    if (what == "copy") return Copy(request["from"], request["to"]);
+    if (what == "show") return Show(request["folder"], request["at"]);
     if (what == "look") return Look(request["type"], request["options"], answer);
     if (what == "run") return Run(request["steps"]);
     return Side(static_cast<SideCall>(request["call"].get<int>()));
@@ -85,10 +91,11 @@ class Process {
   }
 
   // Runs mkfs with its output in a file of its own.
-  Status Make(std::vector<std::string> words, const std::string& id) {
+  Status Make(std::vector<std::string> words, const std::string& id, const std::string& size) {
     for (std::string& word : words) {
-      for (const auto& [name, value] :
-           {std::pair<std::string, std::string>{"{id}", id}, {"{device}", device_.path}}) {
+      for (const auto& [name, value] : {std::pair<std::string, std::string>{"{id}", id},
+                                        {"{size}", size},
+                                        {"{device}", device_.path}}) {
         const std::size_t at = word.find(name);
         if (at != std::string::npos) word.replace(at, name.size(), value);
       }
@@ -129,8 +136,32 @@ class Process {
     return {};
   }
 
+  static Status MakeFolder(const std::string& path, uid_t owner, gid_t group) {
+    if (::mkdir(path.c_str(), 0755) != 0) return IoError(errno, "mkdir " + path);
+    if (::chown(path.c_str(), owner, group) != 0) return IoError(errno, "chown " + path);
+    return {};
+  }
+
+  static Status Copy(const std::string& from, const std::string& to) {
+    auto store = ContentStore::Open({});
+    if (!store) return tl::make_unexpected(store.error());
+    auto imported = ImportDirectory(**store, from);
+    if (!imported) return tl::make_unexpected(imported.error());
+    return ExportTree(imported->tree, **store, to);
+  }
+
+  Status Show(const std::string& folder, const std::string& at) {
+    if (::mount(folder.c_str(), at.c_str(), nullptr, MS_BIND, nullptr) != 0) {
+      return IoError(errno, "bind " + folder);
+    }
+    shown_ = at;
+    return {};
+  }
+
   Status Unmount() {
     runner_.reset();
+    if (!shown_.empty() && ::umount2(shown_.c_str(), 0) != 0) return IoError(errno, "umount");
+    shown_.clear();
     if (mounted_ && ::umount2(mount_point_.c_str(), 0) != 0) return IoError(errno, "umount");
     mounted_ = false;
     return {};
@@ -195,6 +226,7 @@ class Process {
   std::string buffer_;
   LoopDevice device_;
   bool mounted_ = false;
+  std::string shown_;  // Where a folder of it is shown, too; empty: nowhere.
   std::optional<StepRunner> runner_;
 };
 

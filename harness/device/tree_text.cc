@@ -1,4 +1,4 @@
-#include "harness/calibrate/tree_text.h"
+#include "harness/device/tree_text.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "common/fd.h"
-#include "harness/calibrate/step_runner.h"
+#include "harness/device/step_runner.h"
 
 namespace tornfs::harness {
 namespace {

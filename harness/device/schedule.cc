@@ -1,8 +1,7 @@
-#include "harness/calibrate/schedule.h"
+#include "harness/device/schedule.h"
 
 #include <algorithm>
 #include <array>
-#include <string>
 
 namespace tornfs::harness {
 namespace {
@@ -19,6 +18,12 @@ std::span<const Schedule> AllSchedules() { return kAll; }
 
 bool Applies(Schedule schedule, const Filesystem& filesystem) {
   return schedule != Schedule::kTimer || filesystem.commit_option;
+}
+
+std::string CommitOption(const Filesystem& filesystem, Schedule schedule) {
+  const bool given = filesystem.options.find("commit=") != std::string::npos;
+  if (!filesystem.commit_option || given) return {};
+  return schedule == Schedule::kTimer ? "commit=1" : "commit=300";
 }
 
 Result<std::vector<Schedule>> ParseSchedules(std::string_view text) {

@@ -1,4 +1,4 @@
-#include "harness/calibrate/crash_images.h"
+#include "harness/device/crash_images.h"
 
 #include <algorithm>
 #include <cctype>
@@ -19,34 +19,50 @@ constexpr int kFruitlessMost = 64;
 // Contents of sectors by number, as hashes.
 using Sectors = std::unordered_map<std::uint64_t, std::uint64_t>;
 
+bool IsDurable(const IoEvent& event, const IoEvent* flush) {
+  return event.kind == IoEvent::Kind::kWrite && flush != nullptr && event.completed < flush->issued;
+}
+
+const IoEvent* FlushOf(const DeviceRecording& recording, std::size_t flush) {
+  return flush == kNoFlush ? nullptr : &recording.log[flush];
+}
+
 // What one sector adds to the digest of an image.
 Digest Part(std::uint64_t sector, std::uint64_t content) {
   return Mix(Digest{sector, 0x5ec7}, content);
 }
 
 struct Window {
-  std::vector<std::size_t> durable;   // Events, in order.
-  std::vector<std::size_t> optional;  // Events, in order.
-  std::uint64_t from = 0;             // The flush that begins it has completed.
-  std::uint64_t until = 0;            // The flush that ends it has not.
+  std::size_t flush = kNoFlush;  // Event that begins it.
+  std::uint64_t from = 0;        // That flush has completed.
+  std::uint64_t until = 0;       // What ends it has not.
+};
+
+// The durable content of a sector that was written, and the event that wrote it.
+struct DurableSector {
+  std::size_t event = 0;
+  std::uint64_t content = 0;
 };
 
 class Planner {
  public:
-  Planner(const Recording& recording, const Filesystem& filesystem, const ImageLimits& limits)
+  Planner(const DeviceRecording& recording, const Filesystem& filesystem, const ImageLimits& limits)
       : recording_(recording), filesystem_(filesystem), limits_(limits), rng_(limits.seed) {
     HashWrites();
     FindWindows();
   }
 
   CrashImages Plan() {
-    for (const Window& window : windows_) AddSystematic(window);
+    for (std::size_t window = 0; window < windows_.size(); ++window) {
+      Open(window);
+      AddSystematic();
+    }
     Sample();
     // Random ones only where there is room left.
     int fruitless = 0;
     while (found_.images.size() < limits_.images && fruitless < kFruitlessMost) {
-      const Window& window = windows_[rng_.Below(windows_.size())];
-      fruitless = AddRandom(window) ? 0 : fruitless + 1;
+      Open(rng_.Below(windows_.size()));
+      fruitless = AddRandom() ? 0 : fruitless + 1;
     }
     found_.windows = windows_.size();
     return std::move(found_);
@@ -112,109 +128,136 @@ class Planner {
     }
   }
 
-  // Maximal sets: nothing is gained by a crash earlier in a window.
+  // A window ends with each flush, with each mark if that is wanted, and with the log.
   void FindWindows() {
-    const IoLog& log = recording_.log;
-    std::vector<std::size_t> flushes;
-    for (std::size_t i = 0; i < log.size(); ++i) {
-      if (log[i].kind == IoEvent::Kind::kFlush) flushes.push_back(i);
+    Window window;
+    const auto end = [&](std::uint64_t until) {
+      window.until = until;
+      windows_.push_back(window);
+    };
+    for (std::size_t i = 0; i < recording_.log.size(); ++i) {
+      const IoEvent& event = recording_.log[i];
+      if (event.kind == IoEvent::Kind::kMark && limits_.at_marks) end(event.issued);
+      if (event.kind != IoEvent::Kind::kFlush) continue;
+      end(event.completed);
+      window.flush = i;
+      window.from = event.completed;
     }
-    for (std::size_t w = 0; w <= flushes.size(); ++w) {
-      const IoEvent* begin = w == 0 ? nullptr : &log[flushes[w - 1]];
-      const IoEvent* end = w == flushes.size() ? nullptr : &log[flushes[w]];
-      Window window;
-      window.from = begin == nullptr ? 0 : begin->completed;
-      window.until = end == nullptr ? IoEvent::kNever : end->completed;
-      for (std::size_t i = 0; i < log.size(); ++i) {
-        if (log[i].kind != IoEvent::Kind::kWrite || log[i].issued >= window.until) continue;
-        const bool durable = begin != nullptr && log[i].completed < begin->issued;
-        (durable ? window.durable : window.optional).push_back(i);
-      }
-      windows_.push_back(std::move(window));
+    end(IoEvent::kNever);
+    // Each gives an image at least.
+    while (windows_.size() > limits_.images) {
+      windows_.erase(windows_.begin() + static_cast<std::ptrdiff_t>(rng_.Below(windows_.size())));
     }
   }
 
-  void AddSystematic(const Window& window) {
-    const std::size_t count = window.optional.size();
+  // Makes the window of that number the one that choices are made in.
+  void Open(std::size_t number) {
+    if (open_ == number) return;
+    open_ = number;
+    const Window& window = windows_[number];
+    const IoEvent* flush = FlushOf(recording_, window.flush);
+    optional_.clear();
+    durable_.clear();
+    durable_digest_ = Digest();
+    for (std::size_t i = 0; i < recording_.log.size(); ++i) {
+      const IoEvent& event = recording_.log[i];
+      if (event.kind != IoEvent::Kind::kWrite || event.issued >= window.until) continue;
+      if (!IsDurable(event, flush)) {
+        optional_.push_back(i);
+        continue;
+      }
+      const std::uint64_t first = event.offset / kSector;
+      for (std::size_t k = 0; k < hashes_[i].size(); ++k) durable_[first + k] = {i, hashes_[i][k]};
+    }
+    for (const auto& [sector, now] : durable_) AddSector(sector, now.content, durable_digest_);
+  }
+
+  // What a sector of that content adds to the digest of an image.
+  void AddSector(std::uint64_t sector, std::uint64_t content, Digest& digest) const {
+    if (base_.at(sector) != content) digest += Part(sector, content);
+  }
+
+  void AddSystematic() {
+    const std::size_t count = optional_.size();
     std::vector<bool> set(count, false);
-    Add(window, set);
+    Add(set);
     if (count <= kAllMost) {
       for (std::uint64_t bits = 1; bits < std::uint64_t{1} << count; ++bits) {
         for (std::size_t i = 0; i < count; ++i) set[i] = (bits >> i & 1) != 0;
-        Add(window, set);
+        Add(set);
       }
     } else {
       for (std::size_t i = 0; i < count; ++i) {
         set[i] = true;
-        Add(window, set);
+        Add(set);
       }
       for (std::size_t i = 0; i < count; ++i) {
         std::vector<bool> one(count, false);
         one[i] = true;
-        Add(window, one);
+        Add(one);
         one.flip();
-        Add(window, one);
+        Add(one);
       }
     }
     // Torn: the last write of a prefix stops after some sectors, or comes without its first ones.
     std::fill(set.begin(), set.end(), false);
     for (std::size_t i = 0; i < count; ++i) {
       set[i] = true;
-      const std::size_t sectors = hashes_[window.optional[i]].size();
-      const std::vector<std::size_t>& units = units_[window.optional[i]];
+      const std::size_t sectors = hashes_[optional_[i]].size();
+      const std::vector<std::size_t>& units = units_[optional_[i]];
       if (units.size() < 2) continue;
       for (const std::size_t cut : {std::size_t{1}, units.size() / 2, units.size() - 1}) {
         std::vector<bool> head(units.size(), false);
         std::fill_n(head.begin(), static_cast<std::ptrdiff_t>(cut), true);
-        Add(window, set, i, SectorsOfUnits(units, sectors, head));
+        Add(set, i, SectorsOfUnits(units, sectors, head));
         head.flip();
-        Add(window, set, i, SectorsOfUnits(units, sectors, head));
+        Add(set, i, SectorsOfUnits(units, sectors, head));
       }
     }
   }
 
-  bool AddRandom(const Window& window) {
-    const std::size_t count = window.optional.size();
+  bool AddRandom() {
+    const std::size_t count = optional_.size();
     if (count == 0) return false;
     const double share = rng_.Unit();
     std::vector<bool> set(count);
     for (std::size_t i = 0; i < count; ++i) set[i] = rng_.Unit() < share;
-    if (rng_.Below(2) == 0) return Add(window, set);
+    if (rng_.Below(2) == 0) return Add(set);
     const std::size_t torn = rng_.Below(count);
     set[torn] = true;
-    const std::vector<std::size_t>& units = units_[window.optional[torn]];
+    const std::vector<std::size_t>& units = units_[optional_[torn]];
     std::vector<bool> kept(units.size());
     for (std::size_t i = 0; i < kept.size(); ++i) kept[i] = rng_.Below(2) == 0;
     // Torn to nothing is lost.
     if (std::find(kept.begin(), kept.end(), true) == kept.end()) {
       set[torn] = false;
-      return Add(window, set);
+      return Add(set);
     }
-    return Add(window, set, torn,
-               SectorsOfUnits(units, hashes_[window.optional[torn]].size(), kept));
+    return Add(set, torn, SectorsOfUnits(units, hashes_[optional_[torn]].size(), kept));
   }
 
-  // Adds the image of a window's optional writes in `set`, of which the one numbered `torn` has
-  // only `sectors`. Returns whether it is a new one.
-  bool Add(const Window& window, const std::vector<bool>& set, std::size_t torn = SIZE_MAX,
+  // Adds the image of the open window's optional writes in `set`, of which the one numbered `torn`
+  // has only `sectors`. Returns whether it is a new one.
+  bool Add(const std::vector<bool>& set, std::size_t torn = SIZE_MAX,
            std::vector<bool> sectors = {}) {
+    const Window& window = windows_[open_];
     CrashImage image;
+    image.flush = window.flush;
+    image.until = window.until;
     std::uint64_t last_issued = window.from;
-    for (const std::size_t event : window.durable) image.writes.push_back({event, {}});
     for (std::size_t i = 0; i < set.size(); ++i) {
       if (!set[i]) continue;
-      const std::size_t event = window.optional[i];
+      const std::size_t event = optional_[i];
       last_issued = std::max(last_issued, recording_.log[event].issued);
       image.writes.push_back({event, {}});
       if (i != torn) continue;
       image.writes.back().sectors = std::move(sectors);
       image.torn = true;
     }
-    std::sort(image.writes.begin(), image.writes.end(),
-              [](const ChosenWrite& a, const ChosenWrite& b) { return a.event < b.event; });
     image.digest = DigestOf(image);
     const Moments moments = MomentsOf(last_issued, window.until);
-    const auto [known, added] = known_.try_emplace(image.digest, found_.images.size());
+    const auto [known, added] =
+        known_.try_emplace(KeyOf(image.digest, moments), found_.images.size());
     if (added) {
       image.moments.push_back(moments);
       found_.images.push_back(std::move(image));
@@ -226,19 +269,34 @@ class Planner {
     return false;
   }
 
+  // What makes two images one.
+  Digest KeyOf(const Digest& content, const Moments& moments) const {
+    return limits_.at_marks ? Mix(content, moments.last_ended) : content;
+  }
+
+  // Of an image of the open window. A durable write that was issued later than an optional one lies
+  // over it.
   Digest DigestOf(const CrashImage& image) const {
-    Sectors now;
+    Sectors over;
     for (const ChosenWrite& write : image.writes) {
       const std::uint64_t first = recording_.log[write.event].offset / kSector;
       const std::vector<std::uint64_t>& hashes = hashes_[write.event];
       for (std::size_t i = 0; i < hashes.size(); ++i) {
-        if (write.sectors.empty() || write.sectors[i]) now[first + i] = hashes[i];
+        if (!write.sectors.empty() && !write.sectors[i]) continue;
+        const auto under = durable_.find(first + i);
+        if (under == durable_.end() || under->second.event < write.event) {
+          over[first + i] = hashes[i];
+        }
       }
     }
-    Digest digest;
-    for (const auto& [sector, content] : now) {
-      if (base_.at(sector) != content) digest += Part(sector, content);
+    Digest digest = durable_digest_;
+    Digest covered;
+    for (const auto& [sector, content] : over) {
+      const auto under = durable_.find(sector);
+      if (under != durable_.end()) AddSector(sector, under->second.content, covered);
+      AddSector(sector, content, digest);
     }
+    digest -= covered;
     return digest;
   }
 
@@ -281,10 +339,12 @@ class Planner {
     }
     all = std::move(kept);
     known_.clear();
-    for (std::size_t i = 0; i < all.size(); ++i) known_[all[i].digest] = i;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      known_[KeyOf(all[i].digest, all[i].moments.front())] = i;
+    }
   }
 
-  const Recording& recording_;
+  const DeviceRecording& recording_;
   const Filesystem& filesystem_;
   ImageLimits limits_;
   Rng rng_;
@@ -292,20 +352,46 @@ class Planner {
   std::vector<std::vector<std::uint64_t>> hashes_;  // Per event, per sector.
   Sectors base_;                                    // Of every sector that is ever written.
   std::vector<Window> windows_;
+  std::size_t open_ = SIZE_MAX;        // Number of a window, and what belongs to it:
+  std::vector<std::size_t> optional_;  // events, in order,
+  std::unordered_map<std::uint64_t, DurableSector> durable_;
+  Digest durable_digest_;
   std::unordered_map<Digest, std::size_t> known_;
   CrashImages found_;
 };
 
 }  // namespace
 
-CrashImages PlanCrashImages(const Recording& recording, const Filesystem& filesystem,
+CrashImages PlanCrashImages(const DeviceRecording& recording, const Filesystem& filesystem,
                             const ImageLimits& limits) {
   return Planner(recording, filesystem, limits).Plan();
 }
 
-DeviceImage BuildImage(const Recording& recording, const CrashImage& image) {
+std::vector<ChosenWrite> WritesOf(const DeviceRecording& recording, const CrashImage& image) {
+  std::vector<ChosenWrite> writes;
+  const IoEvent* flush = FlushOf(recording, image.flush);
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < recording.log.size(); ++i) {
+    if (next < image.writes.size() && image.writes[next].event == i) {
+      writes.push_back(image.writes[next++]);
+    } else if (IsDurable(recording.log[i], flush)) {
+      writes.push_back({i, {}});
+    }
+  }
+  return writes;
+}
+
+DeviceImage FinalImage(const DeviceRecording& recording) {
   DeviceImage device = recording.base;
-  for (const ChosenWrite& write : image.writes) {
+  for (const IoEvent& event : recording.log) {
+    if (event.kind == IoEvent::Kind::kWrite) device.Write(event.offset, event.data);
+  }
+  return device;
+}
+
+DeviceImage BuildImage(const DeviceRecording& recording, const CrashImage& image) {
+  DeviceImage device = recording.base;
+  for (const ChosenWrite& write : WritesOf(recording, image)) {
     const IoEvent& event = recording.log[write.event];
     if (write.sectors.empty()) {
       device.Write(event.offset, event.data);

@@ -13,14 +13,14 @@
 // Images with equal content are one image; it keeps all the moments at which it is possible.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "common/hash.h"
 #include "common/result.h"
-#include "harness/calibrate/filesystem.h"
-#include "harness/calibrate/program.h"
-#include "harness/calibrate/rig.h"
+#include "harness/device/device_recording.h"
+#include "harness/device/filesystem.h"
 
 namespace tornfs::harness {
 
@@ -38,9 +38,16 @@ struct Moments {
   friend auto operator<=>(const Moments&, const Moments&) = default;
 };
 
+// Stands for an event where no flush has been answered.
+inline constexpr std::size_t kNoFlush = SIZE_MAX;
+
 struct CrashImage {
   Digest digest;                    // Of the content, as a difference from the base.
-  std::vector<ChosenWrite> writes;  // In the order issued, the durable ones first.
+  std::size_t flush = kNoFlush;     // The last flush answered: what it covers is durable.
+  std::vector<ChosenWrite> writes;  // Of the others those that are there, in the order issued.
+  // The crash came before this, as a time of the log; where an image is possible at several places,
+  // that of the first found.
+  std::uint64_t until = IoEvent::kNever;
   std::vector<Moments> moments;
   bool torn = false;
 };
@@ -49,6 +56,9 @@ struct ImageLimits {
   std::size_t images = 200;  // At most so many; a random choice among those of a larger set.
   std::uint64_t seed = 1;
   bool data_in_sectors = false;
+  // A mark ends a window, too: a crash just before it is tried. Equal content is one image then
+  // only where as many steps have returned.
+  bool at_marks = false;
 };
 
 struct CrashImages {
@@ -57,11 +67,19 @@ struct CrashImages {
   std::size_t windows = 0;
 };
 
-// Deterministic in all arguments.
-[[nodiscard]] CrashImages PlanCrashImages(const Recording& recording, const Filesystem& filesystem,
-                                          const ImageLimits& limits);
+// Deterministic in all arguments. Of more windows than images are wanted as many are left, by
+// chance. Cost: of each window, in proportion to all sectors written before it.
+[[nodiscard]] CrashImages PlanCrashImages(const DeviceRecording& recording,
+                                          const Filesystem& filesystem, const ImageLimits& limits);
+
+// All writes that are in an image, in the order issued, the durable ones among them.
+[[nodiscard]] std::vector<ChosenWrite> WritesOf(const DeviceRecording& recording,
+                                                const CrashImage& image);
+
+// The device with everything that it was asked to write.
+[[nodiscard]] DeviceImage FinalImage(const DeviceRecording& recording);
 
 // The device after the crash.
-[[nodiscard]] DeviceImage BuildImage(const Recording& recording, const CrashImage& image);
+[[nodiscard]] DeviceImage BuildImage(const DeviceRecording& recording, const CrashImage& image);
 
 }  // namespace tornfs::harness

@@ -1,4 +1,4 @@
-#include "harness/calibrate/filesystem.h"
+#include "harness/device/filesystem.h"
 
 #include <unistd.h>
 
@@ -25,16 +25,25 @@ const std::vector<std::string> kMakeExt4 = {
     "-E",
     "nodiscard,lazy_itable_init=0,lazy_journal_init=0,root_owner=0:0",
     "{device}",
-    "16M"};
-const std::vector<std::string> kMakeXfs = {
-    "mkfs.xfs",           "-q", "-f",      "-K",      "-m", "uuid={id}", "--unsupported", "-d",
-    "size=32m,agcount=1", "-l", "size=6m", "{device}"};
-const std::vector<std::string> kMakeBtrfs = {"mkfs.btrfs", "-q",     "-f",   "-K",   "-U",
-                                             "{id}",       "-b",     "128M", "-m",   "single",
-                                             "-d",         "single", "-n",   "4096", "{device}"};
+    "{size}"};
+const std::vector<std::string> kMakeXfs = {"mkfs.xfs",
+                                           "-q",
+                                           "-f",
+                                           "-K",
+                                           "-m",
+                                           "uuid={id}",
+                                           "--unsupported",
+                                           "-d",
+                                           "size={size},agcount=1",
+                                           "-l",
+                                           "size=6m",
+                                           "{device}"};
+const std::vector<std::string> kMakeBtrfs = {"mkfs.btrfs", "-q",     "-f",     "-K",   "-U",
+                                             "{id}",       "-b",     "{size}", "-m",   "single",
+                                             "-d",         "single", "-n",     "4096", "{device}"};
 
 Filesystem Ext4(const char* name, const char* options) {
-  return {name, "ext4", kMakeExt4, options, "", name, true, 0, 4096};
+  return {name, "ext4", kMakeExt4, "16M", options, "", name, true, 0, 4096};
 }
 
 const std::vector<Filesystem>& Table() {
@@ -45,8 +54,8 @@ const std::vector<Filesystem>& Table() {
       Ext4("ext4-journal", "data=journal"),
       Ext4("ext4-noauto", "noauto_da_alloc"),
       Ext4("ext4-diolock", "dioread_lock"),
-      {"xfs", "xfs", kMakeXfs, "nouuid", "nouuid", "xfs", false, 0, 512},
-      {"btrfs", "btrfs", kMakeBtrfs, "", "", "btrfs", true, 64 << 10, 68 << 10},
+      {"xfs", "xfs", kMakeXfs, "32m", "nouuid", "nouuid", "xfs", false, 0, 512},
+      {"btrfs", "btrfs", kMakeBtrfs, "128M", "", "", "btrfs", true, 64 << 10, 68 << 10},
   };
   return kTable;
 }
@@ -82,6 +91,15 @@ Result<Filesystem> FindFilesystem(std::string_view text) {
   own.name = text;
   own.options += (own.options.empty() ? "" : ",") + options;
   return own;
+}
+
+bool MountsCopies(const Filesystem& filesystem) {
+  return filesystem.type != "btrfs" || ::access("/sys/fs/btrfs/features/temp_fsid", F_OK) == 0;
+}
+
+Status CheckLoopDevices() {
+  if (::access("/dev/loop-control", R_OK | W_OK) == 0) return {};
+  return Fail(ErrorCode::kMissing, "there are no loop devices (/dev/loop-control)");
 }
 
 Status CheckFilesystem(const Filesystem& filesystem) {

@@ -21,8 +21,8 @@
 #include "common/fd.h"
 #include "common/result.h"
 #include "fusefs/fuse/event_loop.h"
-#include "harness/calibrate/filesystem.h"
-#include "harness/calibrate/program.h"
+#include "harness/device/filesystem.h"
+#include "harness/device/step.h"
 
 namespace tornfs::harness {
 
@@ -45,6 +45,14 @@ class Hands {
   [[nodiscard]] Status Make(const Filesystem& filesystem, const std::string& id);
   // Mounts for running steps. Errors: kIo.
   [[nodiscard]] Status Mount(const Filesystem& filesystem, const std::string& more_options);
+  // Makes a folder with that owner, on what is mounted. Errors: kIo.
+  [[nodiscard]] Status MakeFolder(const std::string& path, uid_t owner, gid_t group);
+  // Copies a tree as ImportDirectory() and ExportTree() do (fusefs/core/host_tree.h): `to` is made,
+  // or is empty. Errors: theirs.
+  [[nodiscard]] Status Copy(const std::string& from, const std::string& to);
+  // Shows `folder` at the path `at` too, until Unmount(). Errors: kIo.
+  [[nodiscard]] Status Show(const std::string& folder, const std::string& at);
+  // Errors: kIo, for one when a process still uses what was mounted.
   [[nodiscard]] Status Unmount();
   // Runs steps on what is mounted. `before` and `after` are called around each, by its number,
   // while the other process waits. Errors: kIo.

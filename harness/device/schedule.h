@@ -4,11 +4,12 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "common/result.h"
-#include "harness/calibrate/filesystem.h"
+#include "harness/device/filesystem.h"
 
 namespace tornfs::harness {
 
@@ -25,6 +26,9 @@ enum class Schedule : std::uint8_t {
 [[nodiscard]] std::span<const Schedule> AllSchedules();
 // Whether it can be brought about there: T needs a filesystem whose interval can be set.
 [[nodiscard]] bool Applies(Schedule schedule, const Filesystem& filesystem);
+// The mount option for it, or "": T has the shortest interval between commits that there is, all
+// others one that does not come into it. An interval that the user gave stays.
+[[nodiscard]] std::string CommitOption(const Filesystem& filesystem, Schedule schedule);
 
 // "SFW": letters, in any order, with commas or without. Errors: kInvalid.
 [[nodiscard]] Result<std::vector<Schedule>> ParseSchedules(std::string_view text);
