@@ -21,7 +21,7 @@ Outcome<void> Engine::Write(const Caller& caller, Ino ino, std::uint64_t offset,
   const bool grows = end > (*inode)->size;
   Change change = Begin(OpKind::kWrite, caller, ino);
   if (joins) change.op.number = next_op_ - 1;
-  ClearPrivileges(change, ino, caller.clears_set_id);
+  ClearPrivileges(change, ino, caller, caller.clears_set_id);
   change.op.offset = offset;
   change.op.length = bytes.size();
   MakeData(change, ino, offset, bytes.size(), *content);
@@ -66,7 +66,7 @@ Outcome<void> Engine::Truncate(const Caller& caller, Ino ino, std::uint64_t size
   const std::uint64_t old_size = (*inode)->size;
   Change change = Begin(OpKind::kTruncate, caller, ino);
   change.op.offset = size;
-  ClearPrivileges(change, ino, caller.clears_set_id);
+  ClearPrivileges(change, ino, caller, caller.clears_set_id);
   if (size < old_size) Cut(change, ino, size);
   if (size > old_size) MakeSize(change, ino, size);
   const Nanoseconds now = change.op.time;
@@ -136,7 +136,7 @@ Outcome<void> Engine::Allocate(const Caller& caller, Ino ino, int mode, std::uin
   Change change = Begin(OpKind::kFallocate, caller, ino);
   change.op.offset = offset;
   change.op.length = length;
-  ClearPrivileges(change, ino, caller.clears_set_id);
+  ClearPrivileges(change, ino, caller, caller.clears_set_id);
   if (punch || zero) {
     const std::uint64_t begin = std::min(offset, size);
     MakeData(change, ino, begin, std::min(end, size) - begin, kZeros);
@@ -169,7 +169,7 @@ Outcome<std::uint64_t> Engine::CopyRange(const Caller& caller, Ino from, std::ui
   change.op.length = length;
   const std::uint64_t end = to_offset + length;
   const bool grows = end > (*target)->size;
-  ClearPrivileges(change, to, caller.clears_set_id);
+  ClearPrivileges(change, to, caller, caller.clears_set_id);
   content.ForEach(from_offset, length, [&](std::uint64_t at, std::uint64_t n, ContentPosition p) {
     MakeData(change, to, to_offset + (at - from_offset), n, p);
   });
