@@ -72,6 +72,7 @@ Outcome<void> Engine::Truncate(const Caller& caller, Ino ino, std::uint64_t size
   const Nanoseconds now = change.op.time;
   Commit(std::move(change));
   Thaw(ino);
+  if (size > old_size) return {};  // What is reserved behind the end stays.
   const std::uint64_t kept = (size + kPageBytes - 1) / kPageBytes * kPageBytes;
   const bool same = size == old_size;
   if (same || current_.Find(ino)->reserved.allocated() > 0) {

@@ -28,6 +28,7 @@ ROWS = [
     Row("fallocate", "then punched", "file('a'); fd = open('a', O_RDWR)", "(fallocate(fd, 0, 0, 65536), fallocate(fd, PUNCH_HOLE | KEEP_SIZE, 8192, 8192), blocks_of('a'))"),
     Row("fallocate", "then truncated", "file('a'); fd = open('a', O_RDWR)", "(fallocate(fd, 0, 0, 65536), ftruncate(fd, 5000), blocks_of('a'))"),
     Row("fallocate", "beyond the size, then truncated to it", "file('a', 'x'); fd = open('a', O_RDWR)", "(fallocate(fd, KEEP_SIZE, 0, 65536), ftruncate(fd, 1), blocks_of('a'))"),
+    Row("fallocate", "beyond the size, then truncated to more", "file('a', 'x'); fd = open('a', O_RDWR)", "(fallocate(fd, KEEP_SIZE, 0, 65536), ftruncate(fd, 5000), blocks_of('a'), ftruncate(fd, 4999), blocks_of('a'))"),
     Row("fallocate", "extends and reads zeros", "file('a', 'abc'); fd = open('a', O_RDWR)", "(fallocate(fd, 0, 1, 9), content('a'))"),
     Row("fallocate", "keeps what is there", "file('a', 'abcdefgh'); fd = open('a', O_RDWR)", "(fallocate(fd, 0, 2, 4), content('a'))"),
     Row("fallocate", "within the size moves times", "file('a', 'abcdefgh'); fd = open('a', O_RDWR)", "fallocate(fd, 0, 2, 4)"),
