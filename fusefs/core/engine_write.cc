@@ -64,6 +64,7 @@ Outcome<void> Engine::Truncate(const Caller& caller, Ino ino, std::uint64_t size
   if (size > kMaxFileBytes) return Refuse(EFBIG);
   if (auto may = MayChange(**inode); !may) return may;
   const std::uint64_t old_size = (*inode)->size;
+  const ExtentMap before = (*inode)->content;
   Change change = Begin(OpKind::kTruncate, caller, ino);
   change.op.offset = size;
   ClearPrivileges(change, ino, caller, caller.clears_set_id);
@@ -80,6 +81,14 @@ Outcome<void> Engine::Truncate(const Caller& caller, Ino ino, std::uint64_t size
       each.reserved.Cut(kept);
       if (same) each.mtime = each.ctime = now;
     });
+  }
+  // A page stays allocated whose rest is cut off, even if that was all that it held.
+  const std::uint64_t page = size / kPageBytes * kPageBytes;
+  const auto holds = [page](const ExtentMap& content) {
+    return content.NextData(page) < page + kPageBytes;
+  };
+  if (size > page && holds(before) && !holds(current_.Find(ino)->content)) {
+    Reserve(ino, FALLOC_FL_KEEP_SIZE, page, kPageBytes, before);
   }
   return {};
 }

@@ -16,6 +16,7 @@ ROWS = [
     Row("truncate", "longer reads zeros", "file('a', 'abc')", "(truncate('a', 6), content('a'))"),
     Row("truncate", "shorter and longer reads zeros", "file('a', 'abcdef')", "(truncate('a', 2), truncate('a', 6), content('a'))"),
     Row("truncate", "shorter within a page, then a mapping", "file('a', 'x' * 8192); fd = open('a', O_RDWR); m = mapped(fd, 8192)", "(ftruncate(fd, 100), ftruncate(fd, 8192), m[99], m[100], m[4095])"),
+    Row("truncate", "into a page that held something only behind it", "file('a'); fd = open('a', O_RDWR); pwrite(fd, b'x' * 8192, 32704); fsync(fd)", "(ftruncate(fd, 28698), blocks_of('a'), content('a') == bytes(28698), ftruncate(fd, 28672), blocks_of('a'))"),
     Row("truncate", "to zero", "file('a', 'x' * 9000)", "(truncate('a', 0), blocks_of('a'))"),
     Row("truncate", "to its size moves times", "file('a', 'abc')", "truncate('a', 3)"),
     Row("ftruncate", "to its size moves times", "file('a', 'abc'); fd = open('a', O_RDWR)", "ftruncate(fd, 3)"),
