@@ -236,8 +236,9 @@ class Engine {
                  GroupTag group = GroupTag::kAlone);
   void MakeXattr(Change& change, Ino ino, std::string_view name,
                  std::optional<std::string_view> value, GroupTag group = GroupTag::kAlone);
-  // What changing a file's contents or owner takes away: set-id bits and security.capability.
-  void ClearPrivileges(Change& change, Ino ino, bool set_id);
+  // What changing a file's contents or owner takes away: security.capability, and with `set_id`
+  // the set-id bits.
+  void ClearPrivileges(Change& change, Ino ino, const Caller& caller, bool set_id);
   // Gives the op its number, records it, and sorts its effects into durable and pending.
   void Commit(Change change, bool joins = false);
 

@@ -69,7 +69,7 @@ Outcome<void> Engine::SetAttributes(const Caller& caller, Ino ino, const Attribu
                       : times                  ? OpKind::kUtimens
                                                : OpKind::kChown;
   Change change = Begin(kind, caller, ino);
-  if (kind == OpKind::kChown) ClearPrivileges(change, ino, true);
+  if (kind == OpKind::kChown) ClearPrivileges(change, ino, caller, true);
   if (wanted.mode) {
     const mode_t mode = *wanted.mode & 07777;
     const auto* acl = current_.Find(ino)->xattrs.Find(kAccessAcl);

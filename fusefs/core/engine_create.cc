@@ -85,8 +85,6 @@ Outcome<Ino> Engine::MakeUnnamed(const Caller& caller, Ino dir, mode_t mode) {
 
 Outcome<Ino> Engine::MakeDirectory(const Caller& caller, Ino dir, std::string_view name,
                                    mode_t mode) {
-  const auto parent = Directory(dir);
-  if (parent && (*parent)->subdirectories >= kMaxLinks) return Refuse(EMLINK);
   Inode inode;
   inode.mode = S_IFDIR | (mode & 07777);
   inode.parent = dir;

@@ -75,6 +75,8 @@ Outcome<struct stat> Engine::Stat(Ino ino) const {
   if (inode->IsDirectory()) {
     size = kPageBytes;
     pages = 1;
+    // As on ext4: 1 where they are not counted any more.
+    if (out.st_nlink > kMaxLinks) out.st_nlink = 1;
   }
   if (S_ISLNK(inode->mode)) size = inode->target.size();
   out.st_size = static_cast<off_t>(size);

@@ -61,10 +61,6 @@ Outcome<void> Engine::Rename(const Caller& caller, Ino dir, std::string_view nam
   if (!exchange && replaced.ino != kNoIno) {
     if (auto may = MayReplace(moved, replaced); !may) return may;
   }
-  if (S_ISDIR(moved.type) && !S_ISDIR(replaced.type) && dir != new_dir &&
-      (*new_parent)->subdirectories >= kMaxLinks) {
-    return Refuse(EMLINK);
-  }
   Change change = Begin(OpKind::kRename, caller, moved.ino);
   if (recording_) {
     const std::string parent = current_.PathOf(dir);

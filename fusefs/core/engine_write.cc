@@ -21,7 +21,7 @@ Outcome<void> Engine::Write(const Caller& caller, Ino ino, std::uint64_t offset,
   const bool grows = end > (*inode)->size;
   Change change = Begin(OpKind::kWrite, caller, ino);
   if (joins) change.op.number = next_op_ - 1;
-  ClearPrivileges(change, ino, caller.clears_set_id);
+  ClearPrivileges(change, ino, caller, caller.clears_set_id);
   change.op.offset = offset;
   change.op.length = bytes.size();
   MakeData(change, ino, offset, bytes.size(), *content);
@@ -64,14 +64,16 @@ Outcome<void> Engine::Truncate(const Caller& caller, Ino ino, std::uint64_t size
   if (size > kMaxFileBytes) return Refuse(EFBIG);
   if (auto may = MayChange(**inode); !may) return may;
   const std::uint64_t old_size = (*inode)->size;
+  const ExtentMap before = (*inode)->content;
   Change change = Begin(OpKind::kTruncate, caller, ino);
   change.op.offset = size;
-  ClearPrivileges(change, ino, caller.clears_set_id);
+  ClearPrivileges(change, ino, caller, caller.clears_set_id);
   if (size < old_size) Cut(change, ino, size);
   if (size > old_size) MakeSize(change, ino, size);
   const Nanoseconds now = change.op.time;
   Commit(std::move(change));
   Thaw(ino);
+  if (size > old_size) return {};  // What is reserved behind the end stays.
   const std::uint64_t kept = (size + kPageBytes - 1) / kPageBytes * kPageBytes;
   const bool same = size == old_size;
   if (same || current_.Find(ino)->reserved.allocated() > 0) {
@@ -79,6 +81,14 @@ Outcome<void> Engine::Truncate(const Caller& caller, Ino ino, std::uint64_t size
       each.reserved.Cut(kept);
       if (same) each.mtime = each.ctime = now;
     });
+  }
+  // A page stays allocated whose rest is cut off, even if that was all that it held.
+  const std::uint64_t page = size / kPageBytes * kPageBytes;
+  const auto holds = [page](const ExtentMap& content) {
+    return content.NextData(page) < page + kPageBytes;
+  };
+  if (size > page && holds(before) && !holds(current_.Find(ino)->content)) {
+    Reserve(ino, FALLOC_FL_KEEP_SIZE, page, kPageBytes, before);
   }
   return {};
 }
@@ -136,7 +146,7 @@ Outcome<void> Engine::Allocate(const Caller& caller, Ino ino, int mode, std::uin
   Change change = Begin(OpKind::kFallocate, caller, ino);
   change.op.offset = offset;
   change.op.length = length;
-  ClearPrivileges(change, ino, caller.clears_set_id);
+  ClearPrivileges(change, ino, caller, caller.clears_set_id);
   if (punch || zero) {
     const std::uint64_t begin = std::min(offset, size);
     MakeData(change, ino, begin, std::min(end, size) - begin, kZeros);
@@ -169,7 +179,7 @@ Outcome<std::uint64_t> Engine::CopyRange(const Caller& caller, Ino from, std::ui
   change.op.length = length;
   const std::uint64_t end = to_offset + length;
   const bool grows = end > (*target)->size;
-  ClearPrivileges(change, to, caller.clears_set_id);
+  ClearPrivileges(change, to, caller, caller.clears_set_id);
   content.ForEach(from_offset, length, [&](std::uint64_t at, std::uint64_t n, ContentPosition p) {
     MakeData(change, to, to_offset + (at - from_offset), n, p);
   });

@@ -6,6 +6,7 @@
 
 #include "fusefs/core/engine.h"
 #include "fusefs/core/posix_acl.h"
+#include "fusefs/core/set_id.h"
 
 namespace tornfs {
 namespace {
@@ -108,13 +109,10 @@ Outcome<void> Engine::RemoveXattr(const Caller& caller, Ino ino, std::string_vie
   return {};
 }
 
-void Engine::ClearPrivileges(Change& change, Ino ino, bool set_id) {
+void Engine::ClearPrivileges(Change& change, Ino ino, const Caller& caller, bool set_id) {
   const Inode& inode = *current_.Find(ino);
   mode_t mode = inode.mode & 07777;
-  if (set_id && !inode.IsDirectory()) {
-    mode &= ~mode_t{S_ISUID};
-    if ((mode & S_IXGRP) != 0) mode &= ~mode_t{S_ISGID};
-  }
+  if (set_id && !inode.IsDirectory()) mode = WithoutSetId(mode, caller);
   const bool capable = !inode.xattrs.empty() && inode.xattrs.Find(kCapability) != nullptr;
   if (mode != (inode.mode & 07777)) MakeValue(change, CellKind::kMode, ino, mode);
   if (capable) MakeXattr(change, ino, kCapability, std::nullopt);

@@ -70,6 +70,9 @@ struct Caller {
   mode_t umask = 0;
   // Without the right to keep them (CAP_FSETID): what it changes loses its set-id bits.
   bool clears_set_id = false;
+  // Neither with that right nor in the group of the file that is changed: a set-group-id bit goes
+  // also from a file that its group may not execute.
+  bool foreign_group = false;
 };
 
 }  // namespace tornfs

@@ -17,7 +17,7 @@ void OpCopyFileRange(fuse_req_t req, fuse_ino_t node_in, off_t offset_in,
     context.Ask(req, {Question::Kind::kSize, from, 0, {}});
     context.Ask(req, {Question::Kind::kSize, *to, 0, {}});
     context.AskPages(req, from, static_cast<std::uint64_t>(offset_in), length);
-    const Caller caller = CallerOf(req);
+    const Caller caller = CallerOn(req, *to);
     const auto copied = Change(context, caller, {OpKind::kCopyRange, *to}, [&] {
       return context.engine.CopyRange(caller, from, static_cast<std::uint64_t>(offset_in), *to,
                                       static_cast<std::uint64_t>(offset_out), length);

@@ -11,7 +11,7 @@ void OpFallocate(fuse_req_t req, fuse_ino_t node, int mode, off_t offset, off_t 
     const Ino ino = NodeTable::InoOf(node);
     if (NodeTable::IsSpecial(ino)) return Errno{EOPNOTSUPP};
     context.Ask(req, {Question::Kind::kSize, ino, 0, {}});
-    const Caller caller = CallerOf(req);
+    const Caller caller = CallerOn(req, ino);
     return ReplyOf(Change(context, caller, {OpKind::kFallocate, ino}, [&] {
       return context.engine.Allocate(caller, ino, mode, static_cast<std::uint64_t>(offset),
                                      static_cast<std::uint64_t>(length));

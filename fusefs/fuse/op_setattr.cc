@@ -2,6 +2,7 @@
 // that a shell can redirect into them.
 #include <algorithm>
 
+#include "fusefs/core/set_id.h"
 #include "fusefs/fuse/change.h"
 #include "fusefs/fuse/ops.h"
 #include "fusefs/fuse/reply.h"
@@ -42,7 +43,7 @@ bool IsChownToNothing(const MountContext& context, const Caller& caller, Ino ino
   if ((which & FUSE_SET_ATTR_SIZE) != 0) return false;
   const Inode* inode = context.engine.current().Find(ino);
   if (inode == nullptr || caller.uid == 0 || caller.uid == inode->uid) return true;
-  return (inode->mode & (S_ISUID | S_ISGID)) == 0;
+  return WithoutSetId(inode->mode, caller) == inode->mode;
 }
 
 Outcome<void> Set(MountContext& context, const Caller& caller, Ino ino, const struct stat& wanted,
@@ -69,7 +70,7 @@ void OpSetattr(fuse_req_t req, fuse_ino_t node, struct stat* wanted, int which,
     context.Ask(req, {Question::Kind::kAttributes, ino, 0, {}});
     context.Ask(req, {Question::Kind::kXattrs, ino, 0, {}});  // An ACL goes with the mode.
     if (!NodeTable::IsSpecial(ino)) {
-      const auto done = Set(context, CallerOf(req), ino, *wanted, which);
+      const auto done = Set(context, CallerOn(req, ino), ino, *wanted, which);
       if (!done) return done.error();
     }
     const auto attributes = context.Stat(ino);

@@ -58,7 +58,7 @@ void OpWrite(fuse_req_t req, fuse_ino_t node, const char* bytes, std::size_t siz
     }
     context.Ask(req, {Question::Kind::kSize, ino, 0, {}});
     context.Ask(req, {Question::Kind::kXattrs, ino, 0, {}});  // security.capability goes.
-    const Caller caller = CallerOf(req);
+    const Caller caller = CallerOn(req, ino);
     const WriteJoiner::Part part{ino, caller.pid, static_cast<std::uint64_t>(offset), size};
     if (file->writepage != 0) {
       const auto done = WriteBack(context, caller, part, data);

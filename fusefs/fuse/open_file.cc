@@ -26,7 +26,7 @@ Outcome<fuse_file_info> OpenFileOf(MountContext& context, fuse_req_t req, Ino in
     answer.direct_io = ino == NodeTable::kStdoutIno ? 1 : 0;
     return answer;
   }
-  const Caller caller = CallerOf(req);
+  const Caller caller = CallerOn(req, ino);
   const auto fault = FaultOfUse(context, caller, "open", ino);
   if (fault && fault->kind == Fault::Kind::kFail) return Refuse(fault->error);
   if (const auto may = context.engine.MayOpen(ino, file.flags); !may) {

@@ -51,7 +51,9 @@ RequestExtras TakeExtras(fuse_buf& buffer, std::uint32_t greeting) {
           (PayloadOf<fuse_write_in>(buffer).write_flags & FUSE_WRITE_KILL_SUIDGID) != 0;
       return extras;
     case FUSE_SETATTR:
-      extras.clears_set_id = (PayloadOf<fuse_setattr_in>(buffer).valid & FATTR_KILL_SUIDGID) != 0;
+      // A change of owner always comes with the flag, whoever makes it.
+      extras.clears_set_id = (PayloadOf<fuse_setattr_in>(buffer).valid &
+                              (FATTR_KILL_SUIDGID | FATTR_UID | FATTR_GID)) == FATTR_KILL_SUIDGID;
       return extras;
     case FUSE_OPEN:
       extras.clears_set_id =

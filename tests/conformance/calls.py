@@ -37,7 +37,7 @@ SYS = {"renameat2": 316, "statx": 332, "utimensat": 280, "fallocate": 285, "link
        "removexattr": 197, "statfs": 137, "lchown": 94, "creat": 85, "lstat": 6, "execve": 59,
        "lgetxattr": 192, "lsetxattr": 189, "pwritev2": 328, "msync": 26, "mremap": 25, "read": 0,
        "write": 1, "fsetxattr": 190, "fremovexattr": 199, "readahead": 187, "syncfs": 306,
-       "fadvise64": 221, "ioctl": 16, "mlock": 149}
+       "fadvise64": 221, "ioctl": 16, "mlock": 149, "tee": 276, "vmsplice": 278, "splice": 275}
 
 globals().update({name: getattr(os, name) for name in dir(os)
                   if name.startswith(("O_", "SEEK_", "XATTR_", "RWF_"))})

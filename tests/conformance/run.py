@@ -16,15 +16,16 @@ CLOCK_REALTIME_COARSE = 5
 
 class Row:
     """A call in a precondition. `setup` and `call` are Python text that uses the names of calls.py;
-    `user` says who makes the call; `ignore` names what is not compared (entries' fields,
+    `user` and the supplementary `groups` say who makes the call; `ignore` names what is not compared (entries' fields,
     "times", or the whole "tree")."""
 
-    def __init__(self, group, precondition, setup, call, user=None, ignore=()):
+    def __init__(self, group, precondition, setup, call, user=None, ignore=(), groups=()):
         self.group = group
         self.precondition = precondition
         self.setup = setup
         self.call = call
         self.user = user
+        self.groups = tuple(groups)
         self.ignore = tuple(ignore)
 
     @property
@@ -57,7 +58,7 @@ def _child(row, folder):
     before = {} if "tree" in row.ignore else snapshot.take(folder)[1]
     _tick()
     if row.user is not None:
-        calls.as_user(row.user, row.user)
+        calls.as_user(row.user, row.user, row.groups)
     result = eval(row.call, scope)  # pylint: disable=eval-used
     return repr(result), before
 

@@ -7,6 +7,8 @@ SET_ID = {
     "a set-id file of the user": ("file('a', 'text'); own('a', 65534, 65534, 0o6777)", U),
     "a set-id file without group execution": ("file('a', 'text'); own('a', 65534, 65534, 0o6767)", U),
     "a foreign set-id file that all may write": ("file('a', 'text', 0o6777)", U),
+    "a set-group-id file of one's own and a foreign group": ("file('a', 'text'); own('a', 65534, 1, 0o2766)", U),
+    "a set-id file of one's own and a supplementary group": ("file('a', 'text'); own('a', 65534, 77, 0o6766)", U),
     "a set-id file, as root": ("file('a', 'text', 0o6777)", None),
     "a file with a capability": ("file('a', 'text', 0o755); setxattr('a', 'security.capability', "
                                  "bytes.fromhex('0100000202000000000000000000000000000000'))", None),
@@ -21,11 +23,18 @@ CLEARING = {
     "ftruncate": "(ftruncate(open('a', O_WRONLY), 9), mode_of('a'))",
     "fallocate": "(fallocate(open('a', O_WRONLY), 0, 0, 9), mode_of('a'))",
     "punch": "(fallocate(open('a', O_WRONLY), PUNCH_HOLE | KEEP_SIZE, 0, 2), mode_of('a'))",
+    "fallocate KEEP_SIZE": "(fallocate(open('a', O_WRONLY), KEEP_SIZE, 0, 9), mode_of('a'))",
+    "zero": "(fallocate(open('a', O_WRONLY), ZERO_RANGE, 0, 2), mode_of('a'))",
+    "O_TRUNC": "(opens('a', O_WRONLY | O_TRUNC), mode_of('a'))",
+    "O_DIRECT write": "[(m.write(b'y' * 4096), pwritev(open('a', O_RDWR | O_DIRECT), [m], 0), mode_of('a')) "
+                      "for m in [mmap.mmap(-1, 4096)]]",
     "copy_file_range": "(copy_file_range(open('b'), open('a', O_WRONLY), 2), mode_of('a'))",
     "sendfile": "(sendfile(open('a', O_WRONLY), open('b'), 0, 2), mode_of('a'))",
     "mapped store": "[(m.__setitem__(0, 65), m.flush(), mode_of('a')) for m in [mapped(open('a', O_RDWR), 4)]]",
     "chown": "(chown('a', 65534, 65534), mode_of('a'))",
     "chown to nothing": "(chown('a', -1, -1), mode_of('a'))",
+    "chgrp": "(chown('a', -1, 65534), mode_of('a'))",
+    "chgrp to a supplementary group": "(chown('a', -1, 77), mode_of('a'))",
     "chmod": "(chmod('a', 0o6755), mode_of('a'))",
     "utimensat": "(utimens('a'), mode_of('a'))",
     "setxattr": "(setxattr('a', 'user.a', b'1'), mode_of('a'))",
@@ -33,9 +42,16 @@ CLEARING = {
     "rename": "(rename('a', 'c'), mode_of('c'))",
     "reading": "(content('a'), mode_of('a'))",
 }
-ROWS = [Row(f"{call} clearing set-id", precondition, "file('b', 'bbbb'); chmod('.', 0o777); " + setup, text, user=user,
-            ignore=("times",) if call == "mapped store" else ())
-        for call, text in CLEARING.items() for precondition, (setup, user) in SET_ID.items()]
+
+
+def clearing(set_id):
+    """Rows for every call of CLEARING in preconditions as in SET_ID."""
+    return [Row(f"{call} clearing set-id", precondition, "file('b', 'bbbb'); chmod('.', 0o777); " + setup, text,
+                user=user, groups=() if user is None else (77,), ignore=("times",) if call == "mapped store" else ())
+            for call, text in CLEARING.items() for precondition, (setup, user) in set_id.items()]
+
+
+ROWS = clearing(SET_ID)
 ROWS += [
     Row("chown", "of a directory keeps set-group-id", "dir('d', 0o2755)", "(chown('d', 3, 4), mode_of('d'))"),
     Row("chown", "of a directory with set-user-id", "dir('d', 0o6755)", "(chown('d', 3, 4), mode_of('d'))"),

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import shutil
 import socket
 import subprocess
 import unittest
@@ -58,6 +59,36 @@ class AdversityTest(live_case.LiveCase):
         self.assertEqual(done.returncode, 3)
         self.assertIn("No space left", done.stderr)
         self.assertEqual(len(self.read("a")), 4 * MIB)
+
+    def in_full_tmp(self, *words):
+        """Runs tornfs where nothing can be made in /tmp, which is a mount that nobody else sees."""
+        script = 'mount -t tmpfs -o size=4k,nr_inodes=1 tmpfs /tmp && cd / && exec /proc/self/fd/9 "$@"'
+        return subprocess.run(
+            ["unshare", "-m", "--propagation", "private", "sh", "-c", f'exec 9< "$0" && {script}', live_case.TORNFS,
+             *words],
+            capture_output=True, text=True, timeout=live_case.PATIENCE, stdin=subprocess.DEVNULL, check=False)
+
+    @unittest.skipUnless(os.geteuid() == 0, "needs root")
+    def test_a_full_temporary_folder_is_a_clear_failure(self):
+        done = self.in_full_tmp("run", "--", "/bin/true")
+        self.assertEqual((done.returncode, done.stdout), (125, ""), done.stderr)
+        self.assertRegex(done.stderr, r"\Atornfs run: /tmp/\S+: No space left on device\n\Z")
+
+    @unittest.skipUnless(os.geteuid() == 0, "needs root")
+    def test_no_room_for_the_results_of_explore_is_a_clear_failure(self):
+        small = self.tmpfs("256k")
+        workload = "for i in 1 2 3; do head -c 30000 /dev/zero > f$i; echo saved $i; done"
+        filler = os.path.join(small, "filler")
+        # From no room at all to room for the trace, and for a part of the findings.
+        for left in (4, 100, 150):
+            with open(filler, "wb") as file:
+                file.write(bytes((256 - left) << 10))
+            out = os.path.join(small, "out")
+            done = self.tornfs("explore", "--out", out, "--", "/bin/sh", "-c", workload, check=False)
+            self.assertEqual(done.returncode, 3, done.stderr)
+            self.assertIn("No space left on device", done.stderr.splitlines()[-1])
+            self.assertNotIn("verdict", done.stdout)
+            shutil.rmtree(out, ignore_errors=True)
 
     def test_a_store_that_is_not_there_is_refused(self):
         self.fails(2, "not a directory", "mount", self.mnt, "--store", self.folder + "/nowhere")

@@ -160,6 +160,19 @@ TEST_F(XattrTest, WritingTakesSetIdBitsAndCapabilities) {
   EXPECT_EQ(engine_->Stat(At("a"))->st_mode & 07777, 0755U);
 }
 
+TEST_F(XattrTest, OutsidersTakeSetGroupIdWithoutGroupExecution) {
+  Create("a");
+  AttributeChange chmod;
+  chmod.mode = 06745;
+  ASSERT_TRUE(engine_->SetAttributes(me_, At("a"), chmod));
+  me_.clears_set_id = true;
+  Write("a", "as one of its group");
+  EXPECT_EQ(engine_->Stat(At("a"))->st_mode & 07777, 02745U);
+  me_.foreign_group = true;
+  ASSERT_TRUE(engine_->Truncate(me_, At("a"), 3));
+  EXPECT_EQ(engine_->Stat(At("a"))->st_mode & 07777, 0745U);
+}
+
 TEST_F(XattrTest, ImmutableForbidsChanges) {
   Create("a");
   ASSERT_TRUE(engine_->SetFlags(me_, At("a"), FS_IMMUTABLE_FL));
