@@ -17,7 +17,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         folder = Path(folder)
         run("cmake", "--install", build, "--component", "journal", "--prefix", folder / "prefix")
-        run("cmake", "-S", example, "-B", folder / "build", f"-DCMAKE_PREFIX_PATH={folder / 'prefix'}",
+        run("cmake", "-G", "Ninja", "-S", example, "-B", folder / "build", f"-DCMAKE_PREFIX_PATH={folder / 'prefix'}",
             f"-DCMAKE_CXX_COMPILER={compiler}")
         run("cmake", "--build", folder / "build")
         tasks = folder / "build/tasks"

@@ -81,24 +81,35 @@ class Unprivileged(LiveCase):
         self.assertFalse(os.path.exists(mount))
 
 
-def open_device_to_all():
-    """Where /dev/fuse is closed to others, goes on in a mount namespace in which it is not."""
-    if os.stat("/dev/fuse").st_mode & 0o006 == 0o006:
+# In a mount namespace: /dev/fuse for everybody, and an /etc with the mtab without which fusermount3 unmounts
+# nothing and which a bare chroot lacks. Then the command line.
+SCRIPT = """
+set -e
+folder=$(mktemp -d)
+mount -t tmpfs tmpfs $folder
+mknod -m 666 $folder/fuse c 10 229
+mount --bind $folder/fuse /dev/fuse
+if ! [ -e /etc/mtab ]; then
+  cp -a /etc $folder/etc
+  ln -s /proc/self/mounts $folder/etc/mtab
+  mount --bind $folder/etc /etc
+fi
+umount -l $folder
+rmdir $folder
+exec "$@"
+"""
+
+
+def complete_machine():
+    """Where this machine keeps others from mounting, goes on in a mount namespace in which it does not."""
+    if os.stat("/dev/fuse").st_mode & 0o006 == 0o006 and os.path.exists("/etc/mtab"):
         return
-    script = (
-        "folder=$(mktemp -d) && mount -t tmpfs tmpfs $folder && mknod -m 666 $folder/fuse c 10 229"
-        " && mount --bind $folder/fuse /dev/fuse && umount -l $folder && rmdir $folder"
-        ' && exec "$@"'
-    )
-    os.execvp("unshare", ["unshare", "-m", "sh", "-c", script, "sh", sys.executable, *sys.argv])
+    os.execvp("unshare", ["unshare", "-m", "sh", "-c", SCRIPT, "sh", sys.executable, *sys.argv])
 
 
 if __name__ == "__main__":
-    if not os.path.exists("/etc/mtab"):
-        print("fusermount3 unmounts nothing without /etc/mtab; a bare chroot has none")
-        sys.exit(77)
     if os.geteuid() != 0:
         print("becoming another user needs root")
         sys.exit(77)
-    open_device_to_all()
+    complete_machine()
     main()
