@@ -150,14 +150,33 @@ Result<Command> ParseTornSeq(std::string_view line) {
   return Finish(std::move(fault), mistakes);
 }
 
-Status SetRegex(const std::string& text, std::optional<std::regex>& regex, Mistakes& mistakes) {
-  if (text.empty()) return {};
+// libstdc++ reads the numbers of {N,M} and \N without a look at how large they get: too many digits
+// overflow there.
+bool NumbersAreSmall(std::string_view regex) {
+  constexpr std::size_t kMostDigits = 9;
+  for (std::size_t at = regex.find_first_of("{\\"); at != std::string_view::npos;
+       at = regex.find_first_of("{\\", at + 1)) {
+    std::size_t end = at;
+    do {
+      const std::size_t begin = end + 1;
+      end = std::min(regex.find_first_not_of("0123456789", begin), regex.size());
+      if (end - begin > kMostDigits) return false;
+    } while (regex[at] == '{' && end < regex.size() && regex[end] == ',');
+  }
+  return true;
+}
+
+void SetRegex(const std::string& text, std::optional<std::regex>& regex, Mistakes& mistakes) {
+  if (text.empty()) return;
+  if (!NumbersAreSmall(text)) {
+    mistakes.Add("'" + text + "' has a number of more than 9 digits");
+    return;
+  }
   try {
     regex.emplace(text);
   } catch (const std::regex_error& error) {
     mistakes.Add("'" + text + "' is no regular expression: " + error.what());
   }
-  return {};
 }
 
 }  // namespace
@@ -172,8 +191,8 @@ Status Complete(CrashFault& fault) {
   } else if (fault.from.empty() || !fault.to.empty()) {
     mistakes.Add("should specify 'from_rgx' regex (and not 'to_rgx')");
   }
-  (void)SetRegex(fault.from, fault.from_regex, mistakes);
-  (void)SetRegex(fault.to, fault.to_regex, mistakes);
+  SetRegex(fault.from, fault.from_regex, mistakes);
+  SetRegex(fault.to, fault.to_regex, mistakes);
   return mistakes.Verdict();
 }
 

@@ -31,6 +31,17 @@ TEST(LazyFsCommand, Crash) {
   EXPECT_FALSE(ParseCommand("lazyfs::crash::timing=before::op=write::from_rgx=(("));
 }
 
+TEST(LazyFsCommand, NumbersInARegularExpressionAreSmall) {
+  const std::string crash = "lazyfs::crash::timing=before::op=write::from_rgx=";
+  for (const char* good : {"a{2}", "a{2,3}", "a{2,}", "(a)\\1", "a12345678901", "a,12345678901"}) {
+    EXPECT_TRUE(ParseCommand(crash + good)) << good;
+  }
+  for (const char* bad : {"a{51798665895880745140}", "a{1,51798665895880745140}",
+                          "(a)\\51798665895880745140", "a{"}) {
+    EXPECT_EQ(ParseCommand(crash + bad).error().code, ErrorCode::kInvalid) << bad;
+  }
+}
+
 TEST(LazyFsCommand, TornOp) {
   const auto parts = ParseCommand("lazyfs::torn-op::file=/r/a::persist=1,3::parts=3").value();
   EXPECT_EQ(std::get<TornOp>(parts).persist, (std::vector<std::uint64_t>{1, 3}));
