@@ -119,15 +119,15 @@ class ContentStore {
   [[nodiscard]] std::byte* NewMemory();
   void TouchAhead(std::uint64_t end);
   void CloseChunk();
-  void SweepChunk(std::size_t chunk, const Marks& marks);
-  void Release(std::size_t chunk);
-  void GiveBack(std::size_t chunk, std::size_t first_page, std::size_t end_page);
+  void SweepChunk(std::size_t number, const Marks& marks);
+  void Release(std::size_t number);
+  void GiveBack(std::size_t number, std::size_t first_page, std::size_t end_page);
   // Keeps to the limit, now and then.
   void Breathe(std::uint64_t bytes);
   void Relieve();
   // What the process has taken since the store was opened.
   [[nodiscard]] std::uint64_t Resident() const;
-  [[nodiscard]] bool Move(std::size_t chunk);
+  [[nodiscard]] bool Move(std::size_t number);
   void DropMoved();
 
   Options options_;

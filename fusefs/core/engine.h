@@ -186,7 +186,7 @@ class Engine {
                                                  std::uint64_t from_offset, Ino to,
                                                  std::uint64_t to_offset, std::uint64_t length);
   [[nodiscard]] Outcome<void> SetAttributes(const Caller& caller, Ino ino,
-                                            const AttributeChange& change);
+                                            const AttributeChange& wanted);
 
   // `flags` of setxattr. Setting an ACL sets the mode bits that show it, and chmod changes the ACL.
   // Errors: EEXIST, ENODATA, EOPNOTSUPP, EINVAL (no ACL), EACCES (default ACL of a file), ENOSPC.
