@@ -70,16 +70,17 @@ Status MustBeGood(Prober& prober, Situation situation, const std::string& which,
     if (!checked) return tl::make_unexpected(checked.error());
     verdict = checked->verdict;
   }
-  if (!verdict.good()) {
-    failure =
-        RecordFailure{which + " fails, so nothing can be said about crashes: " + verdict.phase +
-                          ": " + verdict.title,
-                      verdict.output};
-  }
+  if (!verdict.good()) failure = NotGood(which, verdict);
   return {};
 }
 
 }  // namespace
+
+RecordFailure NotGood(const std::string& which, const Verdict& verdict) {
+  return {which + " fails, so nothing can be said about crashes: " + verdict.phase + ": " +
+              verdict.title,
+          verdict.output};
+}
 
 std::optional<RecordFailure> FailureOf(const std::string& who, const RunResult& result) {
   const std::string output = result.output + result.error;

@@ -53,6 +53,9 @@ struct RecordFailure {
 // Set if a program did not end with 0; `who` is "the workload" or the like.
 [[nodiscard]] std::optional<RecordFailure> FailureOf(const std::string& who,
                                                      const RunResult& result);
+// For a verdict, not a good one, on a state that no crash made; `which` names it: "the final
+// state".
+[[nodiscard]] RecordFailure NotGood(const std::string& which, const Verdict& verdict);
 
 // Imports, runs setup, records the workload, and makes sure that recovery and check are content
 // with the state before the workload and with the one after it. `failure` is set when they are not;

@@ -14,13 +14,7 @@ Status MustBeGood(OnStage& stage, DeviceImage image, const std::string& promises
   auto judged = stage.Judge(std::move(image), promises);
   if (!judged) return tl::make_unexpected(judged.error());
   if (!judged->mounted) return Fail(ErrorCode::kIo, which + ": " + judged->why_not);
-  const Verdict& verdict = judged->verdict;
-  if (!verdict.good()) {
-    failure =
-        RecordFailure{which + " fails, so nothing can be said about crashes: " + verdict.phase +
-                          ": " + verdict.title,
-                      verdict.output};
-  }
+  if (!judged->verdict.good()) failure = NotGood(which, judged->verdict);
   return {};
 }
 
